@@ -1,0 +1,8 @@
+# The libraries the product links. jansson is the only one that its headers show.
+
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+find_package(Threads REQUIRED)
+find_package(PkgConfig REQUIRED)
+find_package(CURL 7.88 REQUIRED)
+pkg_check_modules(CADRE_JANSSON REQUIRED IMPORTED_TARGET jansson>=2.14)
+pkg_check_modules(CADRE_YAML REQUIRED IMPORTED_TARGET yaml-0.1)
