@@ -1,0 +1,128 @@
+// Events: what a run tells while it works.
+//
+// stream_start                                            root, once
+//   { frame_start
+//       { message_start { text_delta | reasoning_delta } message_end
+//       | tool_call tool_progress* tool_result | transfer | retry | error }
+//     frame_end }
+// stream_end                                              root, once, last
+//
+// Stored before shown: an event with a `seq` is queued after the commit that made it
+// true. Deltas, retries and the like have no seq; a `retry` voids the deltas of its
+// message so far.
+//
+// Thread: an event is borrowed by the thread that read it, until its next read.
+#ifndef CADRE_EVENT_H
+#define CADRE_EVENT_H
+
+#include "cadre/frame.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum cadre_event_type {
+    CADRE_EVENT_STREAM_START,
+    CADRE_EVENT_FRAME_START,
+    CADRE_EVENT_FRAME_END,
+    CADRE_EVENT_MESSAGE_START,
+    CADRE_EVENT_TEXT_DELTA,
+    CADRE_EVENT_REASONING_DELTA,
+    CADRE_EVENT_MESSAGE_END,
+    CADRE_EVENT_TOOL_CALL,
+    CADRE_EVENT_TOOL_PROGRESS,
+    CADRE_EVENT_TOOL_RESULT,
+    CADRE_EVENT_TRANSFER,
+    CADRE_EVENT_RETRY,
+    CADRE_EVENT_ERROR,
+    CADRE_EVENT_STREAM_END
+} cadre_event_type;
+
+// An error as events, results and the store show it.
+typedef struct cadre_error_info {
+    cadre_error_class error_class; // NONE: there was no error
+    bool retryable;
+    const char *message;
+    const char *agent;    // "" when it belongs to none
+    const char *frame_id; // where it happened first
+} cadre_error_info;
+
+typedef struct cadre_event {
+    cadre_event_type type;
+    int64_t seq;           // from 1, without gaps, on durable events; else 0
+    const char *frame_id;  // whose work this is
+    const char *thread_id; // NULL for the root, else the frame
+    const char *agent;
+    bool is_main; // said in the main conversation, not in a fork
+    union {
+        struct {
+            const char *trace_id, *team;
+            bool offline;
+        } stream_start;
+        struct {
+            const char *parent_id; // "" for the root
+            const char *key, *referer;
+            int depth;
+        } frame_start;
+        struct {
+            cadre_frame_status status;
+            cadre_stop_reason stop_reason;
+            const char *output;
+            cadre_error_info error;
+            cadre_usage usage; // of the subtree
+            int64_t duration_ms;
+        } frame_end;
+        struct {
+            const char *message_id;
+        } message_start;
+        struct {
+            const char *message_id;
+            const char *text; // NUL-terminated
+            size_t len;
+        } delta; // text_delta, reasoning_delta
+        struct {
+            const cadre_message *message; // lives as long as the run
+            cadre_finish finish;          // of an assistant's
+            cadre_usage usage;            // of this call
+            int attempts;
+        } message_end;
+        struct {
+            const char *call_id, *name, *arguments;
+        } tool_call;
+        struct {
+            const char *call_id, *name, *text;
+        } tool_progress;
+        struct {
+            const char *call_id, *name, *result;
+            cadre_result_code code;
+            int64_t duration_ms;
+        } tool_result;
+        struct {
+            const char *from, *to, *message;
+            const char *decision; // done, refused, unknown, self, superseded
+            const char *reason;   // "" when it was done
+        } transfer;
+        struct {
+            int attempt; // the one that failed, from 1
+            cadre_error_info error;
+            int64_t wait_ms;
+        } retry;
+        cadre_error_info error;
+        struct {
+            cadre_frame_status status;
+            cadre_stop_reason stop_reason;
+            const char *output;
+            cadre_error_info error;
+            cadre_usage usage;
+            int64_t duration_ms;
+        } stream_end;
+    } u;
+} cadre_event;
+
+CADRE_API const char *cadre_event_type_name(cadre_event_type type); // "text_delta"
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,76 @@
+// To add an agent type or a topology: one const table of this kind, in a file of its
+// own in agents/ or topologies/, or registered with cadre_runtime_register.
+//
+// `run` is executed again from its top on resume; see cadre/frame.h. Instances are
+// immutable after init: one serves thousands of runs at once.
+#ifndef CADRE_EXT_AGENT_H
+#define CADRE_EXT_AGENT_H
+
+#include "cadre/ext/scope.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// What an instance is made from. Borrowed for init, all but the texts of `info`, the
+// members, tools and model, which live as long as the team.
+typedef struct cadre_agent_config {
+    size_t struct_size;
+    cadre_agent_info info;
+    const json_t *options;    // checked against options_schema, defaults filled in
+    cadre_agents members;     // in file order
+    const cadre_agent *entry; // NULL: none was named
+    const cadre_model *model; // NULL: none was named
+    cadre_tools tools;
+    // Gives the team's instance of a built-in tool type ("transfer"); NULL: no such.
+    const cadre_tool *(*builtin_tool)(const struct cadre_agent_config *config,
+                                      const char *type);
+    void *team; // for builtin_tool
+    // Of agents that are one C function.
+    cadre_status (*function)(void *ctx, cadre_frame *frame, cadre_error *err);
+    void *function_ctx;
+} cadre_agent_config;
+
+// `options_schema` is the same for agents, tools and models: the "properties" of an
+// object, in the words of JSON Schema that base checks need (type, enum, minimum, items,
+// default, ...), with these meanings of `format`, so that init reads plain numbers:
+//   {"type": "string", "format": "duration"}    "10s"; init gets milliseconds
+//   {"type": "string", "format": "size"}        "64KiB"; init gets bytes
+//   {"type": ["integer", "string"], "format": "limit", "minimum": 1, "maximum": 1000}
+//                                               or `unlimited`: CADRE_UNLIMITED
+//   {"type": "string", "format": "path"}        relative to the team file, inside its
+//                                               folder; init gets it as reached from here
+// `minimum` and `maximum` of a duration count milliseconds, of a size bytes; a C program
+// may give the number itself. In a text with `"x-env": true`, and in a path, a team
+// file's ${VAR} and ${VAR:-default} are replaced.
+typedef struct cadre_agent_ops {
+    size_t struct_size;
+    const char *type;           // what team files write
+    const char *summary;        // one line for `cadre list`
+    const char *block;          // its block in a team file; NULL: `type`; "": the
+                                // options stand beside the common keys
+    const char *options_schema; // the "properties" of its block as JSON; NULL: none
+    size_t state_size;          // zeroed by the framework, immutable after init
+
+    // Optional. Fills `state`; a mistake in the options is EINVAL with a text that
+    // names the agent. After failure fini is called. May not block.
+    cadre_status (*init)(void *state, const cadre_agent_config *config,
+                         cadre_error *err);
+
+    // Required. Does the agent's work: straight-line and blocking. Locks: none.
+    cadre_status (*run)(void *state, cadre_frame *frame, cadre_error *err);
+
+    // Optional; NULL: what the configuration says.
+    const cadre_agent_info *(*info)(const void *state);
+    cadre_tools (*tools)(const void *state);
+    cadre_agents (*subagents)(const void *state);
+
+    // Optional. Frees what init made; half-built ok.
+    void (*fini)(void *state);
+} cadre_agent_ops;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,74 @@
+// To add a tool type: one const table of this kind, in a file of its own in tools/, or
+// registered with cadre_runtime_register_tool.
+//
+// A tool runs in a frame of its own, below the agent that called it, and works with the
+// same operations as an agent (cadre/frame.h): it sets its result with
+// cadre_frame_set_output and may call agents. A failure it returns is a result that
+// the model sees, not the end of the run.
+#ifndef CADRE_EXT_TOOL_H
+#define CADRE_EXT_TOOL_H
+
+#include "cadre/frame.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// What a model is told of a tool.
+typedef struct cadre_tool_info {
+    const char *name;
+    const char *description;
+    const json_t *parameters; // JSON Schema of an object; NULL: takes none
+} cadre_tool_info;
+
+// Borrowed for init; the texts of `info` live as long as the team.
+typedef struct cadre_tool_config {
+    size_t struct_size;
+    cadre_tool_info info;
+    const json_t *options; // checked against options_schema, defaults filled in
+    const char *directory; // of the team file, where relative paths start; or "."
+    // Of C function tools.
+    cadre_status (*run)(void *ctx, cadre_frame *frame, const json_t *arguments,
+                        cadre_error *err);
+    void *ctx;
+} cadre_tool_config;
+
+typedef struct cadre_tool_ops {
+    size_t struct_size;
+    const char *type, *summary;
+    const char *options_schema; // the "properties" of its options as JSON; NULL: none
+    size_t state_size;
+    bool replay_safe; // unless the team file says otherwise
+
+    // Optional. As cadre_agent_ops.init.
+    cadre_status (*init)(void *state, const cadre_tool_config *config,
+                         cadre_error *err);
+
+    // Optional; NULL: the configured info. What this frame's model is told; texts and
+    // JSON (borrowed) must live until the frame ends. False: not offered there.
+    bool (*describe)(const void *state, cadre_frame *frame, cadre_tool_info *info);
+
+    // Required. `arguments` were checked against the parameters. Must return soon
+    // after cadre_frame_is_stopped. Locks: none. May block.
+    cadre_status (*run)(void *state, cadre_frame *frame, const json_t *arguments,
+                        cadre_error *err);
+
+    // Optional.
+    void (*fini)(void *state);
+} cadre_tool_ops;
+
+// Marks that the calling agent wants to hand over. Decided, with its result text, when
+// the turn's other tools are done; the tool returns CADRE_OK and sets no output.
+CADRE_API cadre_status cadre_frame_request_transfer(cadre_frame *frame,
+                                                    const char *target,
+                                                    const char *message,
+                                                    cadre_error *err);
+
+// The same on every attempt to run this call: trace and frame. In the frame's arena.
+CADRE_API const char *cadre_frame_idempotency_key(cadre_frame *frame);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

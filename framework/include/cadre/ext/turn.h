@@ -1,0 +1,58 @@
+// One turn of an agent that talks to a model: ask, then run what it called for.
+//
+// Both answer from the record on resume, so an agent's loop has no recovery code.
+#ifndef CADRE_EXT_TURN_H
+#define CADRE_EXT_TURN_H
+
+#include "cadre/frame.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct cadre_model_call {
+    size_t struct_size;
+    const cadre_model *model;
+    const char *system; // the one system text; {{inputs.x}} is replaced
+    cadre_tools tools;  // the scope's transfer tool is added where the frame has edges
+    cadre_history history;
+} cadre_model_call;
+
+// A whole answer; it lives as long as the run.
+typedef struct cadre_answer {
+    const cadre_message *message;
+    cadre_finish finish;
+} cadre_answer;
+
+// How the tools of one turn ended.
+typedef struct cadre_round {
+    size_t n_calls;
+    size_t n_bad;     // unknown tool, invalid arguments, unknown or self transfer
+    bool transferred; // return CADRE_OK: the target answers from here
+} cadre_round;
+
+// Asks the model with the frame's view of its conversation. The answer is recorded; one
+// without tool calls is the frame's output. Errors: EFAILED with the class of the model
+// call when its attempts are used up; ELIMIT.
+CADRE_API cadre_status cadre_frame_ask_model(cadre_frame *frame,
+                                             const cadre_model_call *call,
+                                             cadre_answer *answer, cadre_error *err);
+
+// Runs the calls of the answer in parallel, stores each result when it is there, then
+// decides a transfer. A failed tool is a result. Errors: the sticky ones, ELIMIT, and
+// EFAILED with class loop or limit when a controller stops the run.
+CADRE_API cadre_status cadre_frame_run_tools(cadre_frame *frame,
+                                             const cadre_answer *answer,
+                                             cadre_round *round, cadre_error *err);
+
+// Ends the frame by a limit: completed when it has said something, else failed with
+// the formatted text. Returns what `run` must return.
+CADRE_API cadre_status cadre_frame_stop(cadre_frame *frame, cadre_stop_reason reason,
+                                        cadre_error *err, const char *format, ...)
+    CADRE_PRINTF(4, 5);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
