@@ -1,0 +1,145 @@
+// Schemas in words: what a message says after "expected".
+#include "base/schema_walk.h"
+
+#include "base/json_iterable.h"
+
+#include <string.h>
+
+#define MAX_LISTED 16
+
+static void append_number(cdr_buf *text, const json_t *number)
+{
+    char brief[CDR_BRIEF_SIZE];
+    cdr_buf_append_text(text, cdr_brief_json(brief, number));
+}
+
+// `from 1 to 100`, `above 0`, `of at least 1 and below 5`.
+static void describe_range(cdr_buf *text, const json_t *schema)
+{
+    const json_t *minimum = json_object_get(schema, "minimum");
+    const json_t *maximum = json_object_get(schema, "maximum");
+    const json_t *above = json_object_get(schema, "exclusiveMinimum");
+    const json_t *below = json_object_get(schema, "exclusiveMaximum");
+    if (json_is_number(minimum) && json_is_number(maximum)) {
+        cdr_buf_append_text(text, " from ");
+        append_number(text, minimum);
+        cdr_buf_append_text(text, " to ");
+        append_number(text, maximum);
+        minimum = NULL;
+        maximum = NULL;
+    }
+    const struct {
+        const char *words;
+        const json_t *bound;
+    } bounds[] = {
+        {" of at least ", minimum},
+        {" of at most ", maximum},
+        {" above ", above},
+        {" below ", below},
+    };
+    for (size_t i = 0; i < sizeof bounds / sizeof bounds[0]; i++) {
+        if (json_is_number(bounds[i].bound)) {
+            cdr_buf_append_text(text, bounds[i].words);
+            append_number(text, bounds[i].bound);
+        }
+    }
+}
+
+typedef struct length_words {
+    const char *least;
+    const char *most;
+    const char *unit; // without the s of the plural
+} length_words;
+
+// `of 1 to 64 characters`, `of at least 1 element`.
+static void describe_length(cdr_buf *text, const json_t *schema,
+                            const length_words *words)
+{
+    const json_t *least = json_object_get(schema, words->least);
+    const json_t *most = json_object_get(schema, words->most);
+    const json_t *last = json_is_integer(most) ? most : least;
+    if (!json_is_integer(last))
+        return;
+    if (!json_is_integer(least))
+        cdr_buf_append_text(text, " of at most ");
+    else if (!json_is_integer(most))
+        cdr_buf_append_text(text, " of at least ");
+    else if (json_integer_value(least) == json_integer_value(most))
+        cdr_buf_append_text(text, " of exactly ");
+    else
+        cdr_buf_printf(text, " of %lld to ", (long long)json_integer_value(least));
+    cdr_buf_printf(text, "%lld %s%s", (long long)json_integer_value(last), words->unit,
+                   json_integer_value(last) == 1 ? "" : "s");
+}
+
+void cdr_schema_describe_type(cdr_buf *text, const json_t *schema, const char *type)
+{
+    static const length_words string_length = {"minLength", "maxLength", "character"};
+    static const length_words array_length = {"minItems", "maxItems", "element"};
+    if (strcmp(type, "boolean") == 0) {
+        cdr_buf_append_text(text, "true or false");
+    } else if (strcmp(type, "null") == 0) {
+        cdr_buf_append_text(text, "null");
+    } else if (strcmp(type, "object") == 0) {
+        cdr_buf_append_text(text, "an object");
+    } else if (strcmp(type, "array") == 0) {
+        cdr_buf_append_text(text, "an array");
+        describe_length(text, schema, &array_length);
+    } else if (strcmp(type, "string") == 0) {
+        cdr_buf_append_text(text, "a string");
+        describe_length(text, schema, &string_length);
+    } else {
+        bool is_integer = strcmp(type, "integer") == 0;
+        cdr_buf_append_text(text, is_integer ? "an integer" : "a number");
+        describe_range(text, schema);
+    }
+}
+
+void cdr_schema_describe(cdr_buf *text, const json_t *schema)
+{
+    const json_t *type = json_object_get(schema, "type");
+    if (json_is_string(type))
+        cdr_schema_describe_type(text, schema, json_string_value(type));
+    size_t i;
+    json_t *name;
+    json_array_foreach(type, i, name)
+    {
+        bool is_last = i + 1 == json_array_size(type);
+        if (i > 0)
+            cdr_buf_append_text(text, is_last ? " or " : ", ");
+        if (json_is_string(name))
+            cdr_schema_describe_type(text, schema, json_string_value(name));
+    }
+}
+
+// One entry of a list. False: the list is full, which the text now says.
+static bool append_listed(cdr_buf *text, size_t position, const char *entry)
+{
+    if (position > 0)
+        cdr_buf_append_text(text, ", ");
+    cdr_buf_append_text(text, position < MAX_LISTED ? entry : "...");
+    return position < MAX_LISTED;
+}
+
+void cdr_schema_describe_list(cdr_buf *text, const json_t *list)
+{
+    char brief[CDR_BRIEF_SIZE];
+    size_t position = 0;
+    const char *key;
+    json_t *value;
+    json_object_foreach(cdr_json_iterable(list), key, value)
+    {
+        if (!append_listed(text, position++, cdr_brief_text(brief, key, '\0')))
+            return;
+    }
+    size_t i;
+    json_array_foreach(list, i, value)
+    {
+        if (json_is_string(value))
+            cdr_brief_text(brief, json_string_value(value), '\0');
+        else
+            cdr_brief_json(brief, value);
+        if (!append_listed(text, i, brief))
+            return;
+    }
+}

@@ -1,0 +1,148 @@
+// Path, reports and suggestions of a schema check.
+#include "base/schema_walk.h"
+
+#include "base/json_iterable.h"
+#include "base/nearest.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_SUGGESTIONS 16
+
+void cdr_schema_walk_init(cdr_schema_walk *walk, cdr_schema_on_problem on_problem,
+                          void *ctx)
+{
+    *walk = (cdr_schema_walk){.on_problem = on_problem, .ctx = ctx};
+    walk->path = (cdr_buf)CDR_BUF_INIT;
+}
+
+void cdr_schema_walk_fini(cdr_schema_walk *walk)
+{
+    cdr_buf_fini(&walk->path);
+}
+
+static bool is_plain_key(const char *key)
+{
+    static const char letters[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-$";
+    return *key && key[strspn(key, letters)] == '\0';
+}
+
+static void append_step(cdr_buf *path, const cdr_schema_slot *slot)
+{
+    char brief[CDR_BRIEF_SIZE];
+    if (!slot->key)
+        cdr_buf_printf(path, "[%zu]", slot->index);
+    else if (is_plain_key(slot->key))
+        cdr_buf_printf(path, "%s%s", path->len > 0 ? "." : "",
+                       cdr_brief_text(brief, slot->key, '\0'));
+    else
+        cdr_buf_printf(path, "[%s]", cdr_brief_text(brief, slot->key, '"'));
+}
+
+size_t cdr_schema_walk_enter(cdr_schema_walk *walk, const cdr_schema_slot *slot)
+{
+    size_t path_len = walk->path.len;
+    append_step(&walk->path, slot);
+    walk->depth++;
+    return path_len;
+}
+
+void cdr_schema_walk_leave(cdr_schema_walk *walk, size_t path_len)
+{
+    walk->depth--;
+    walk->path.len = path_len;
+    if (walk->path.data)
+        walk->path.data[path_len] = '\0';
+}
+
+cdr_schema_slot cdr_schema_member(const json_t *object, const char *key)
+{
+    return (cdr_schema_slot){json_object_get(object, key), object, key, 0};
+}
+
+cdr_schema_slot cdr_schema_element(const json_t *array, size_t index)
+{
+    return (cdr_schema_slot){json_array_get(array, index), array, NULL, index};
+}
+
+static void report(cdr_schema_walk *walk, const cdr_schema_slot *slot, bool is_key,
+                   const char *text)
+{
+    walk->n_problems++;
+    if (!walk->on_problem)
+        return;
+    cdr_schema_problem problem = {
+        .path = cdr_buf_text(&walk->path),
+        .text = text,
+        .value = slot->value,
+        .container = slot->container,
+        .key = slot->key,
+        .index = slot->index,
+        .is_key = is_key,
+    };
+    walk->on_problem(walk->ctx, &problem);
+}
+
+static void vreport(cdr_schema_walk *walk, const cdr_schema_slot *slot, bool is_key,
+                    const char *format, va_list args) CADRE_PRINTF(4, 0);
+
+static void vreport(cdr_schema_walk *walk, const cdr_schema_slot *slot, bool is_key,
+                    const char *format, va_list args)
+{
+    char *text = NULL;
+    if (vasprintf(&text, format, args) < 0)
+        text = NULL;
+    // A problem counts even if there is no memory for its text.
+    report(walk, slot, is_key, text ? text : "does not fit its schema");
+    free(text);
+}
+
+void cdr_schema_walk_report(cdr_schema_walk *walk, const cdr_schema_slot *slot,
+                            const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vreport(walk, slot, false, format, args);
+    va_end(args);
+}
+
+void cdr_schema_walk_report_key(cdr_schema_walk *walk, const cdr_schema_slot *slot,
+                                const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vreport(walk, slot, true, format, args);
+    va_end(args);
+}
+
+static size_t collect_names(const json_t *names, const char **list)
+{
+    size_t n = 0;
+    const char *key;
+    json_t *name;
+    json_object_foreach(cdr_json_iterable(names), key, name) list[n++] = key;
+    size_t i;
+    json_array_foreach(names, i, name)
+    {
+        if (json_is_string(name))
+            list[n++] = json_string_value(name);
+    }
+    return n;
+}
+
+const char *cdr_schema_walk_suggest(cdr_schema_walk *walk, const char *name,
+                                    const json_t *names)
+{
+    size_t n_names = json_object_size(names) + json_array_size(names);
+    if (n_names == 0 || walk->n_suggestions >= MAX_SUGGESTIONS)
+        return NULL;
+    walk->n_suggestions++;
+    const char **list = calloc(n_names, sizeof *list);
+    if (!list)
+        return NULL;
+    const char *nearest = cdr_nearest(name, list, collect_names(names, list));
+    free((void *)list);
+    return nearest;
+}

@@ -1,0 +1,20 @@
+// Durations and sizes as people write them: `250ms 10s 5m 2h`, `512B 64KiB 1MiB 2GiB`.
+//
+// A whole number and a unit, nothing between, no sign, no fraction. A number alone is
+// refused, with advice, since nobody can see what it counts.
+// Thread: any.
+#ifndef CDR_UNITS_H
+#define CDR_UNITS_H
+
+#include "cadre/error.h"
+
+#include <stdint.h>
+
+// Reads a duration. `0s` is 0: whether that is allowed is the caller's rule. `out`
+// is untouched on failure. Errors: EINVAL (says what was expected and what came).
+cadre_status cdr_parse_duration_ms(const char *text, int64_t *out, cadre_error *err);
+
+// Reads a size in bytes. Errors: as above.
+cadre_status cdr_parse_size(const char *text, int64_t *out, cadre_error *err);
+
+#endif

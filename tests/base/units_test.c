@@ -1,0 +1,116 @@
+// Durations and sizes: what is read, what is refused, and with which advice.
+#include "support/check.h"
+
+#include "base/units.h"
+
+typedef cadre_status (*parse_function)(const char *text, int64_t *out,
+                                       cadre_error *err);
+
+typedef struct accepted {
+    const char *text;
+    int64_t value;
+} accepted;
+
+typedef struct refused {
+    const char *text;
+    const char *part; // of the message
+} refused;
+
+static void check_accepted(parse_function parse, const accepted *cases, size_t n_cases)
+{
+    for (size_t i = 0; i < n_cases; i++) {
+        cadre_error err = CADRE_ERROR_INIT;
+        int64_t value = -7;
+        CHECK_OK(parse(cases[i].text, &value, &err), &err);
+        CHECK_INT(value, cases[i].value);
+    }
+}
+
+static void check_refused(parse_function parse, const refused *cases, size_t n_cases)
+{
+    for (size_t i = 0; i < n_cases; i++) {
+        cadre_error err = CADRE_ERROR_INIT;
+        int64_t value = -7;
+        CHECK_STATUS(parse(cases[i].text, &value, &err), CADRE_EINVAL, &err);
+        CHECK_CONTAINS(err.text, cases[i].part);
+        CHECK_INT(value, -7);
+    }
+}
+
+static void test_units__reads_durations(void)
+{
+    static const accepted cases[] = {
+        {"250ms", 250},
+        {"0s", 0},
+        {"10s", 10000},
+        {"5m", 300000},
+        {"2h", 7200000},
+        {"0010s", 10000},
+        {"9223372036854775807ms", INT64_MAX},
+        {"2562047788015h", 9223372036854000000},
+    };
+    check_accepted(cdr_parse_duration_ms, cases, sizeof cases / sizeof cases[0]);
+}
+
+static void test_units__refuses_durations_that_are_none(void)
+{
+    static const refused cases[] = {
+        {"10",
+         "expected a duration such as 250ms, 10s, 5m or 2h, got '10'; add a unit, "
+         "such as '10s'"},
+        {"", "got ''"},
+        {"s", "got 's'"},
+        {"-5s", "got '-5s'"},
+        {"+5s", "got '+5s'"},
+        {" 5s", "got ' 5s'"},
+        {"5 s", "a whole number and a unit"},
+        {"5s ", "a whole number and a unit"},
+        {"1.5s", "a whole number and a unit"},
+        {"5S", "a whole number and a unit"},
+        {"1h30m", "a whole number and a unit"},
+        {"5d", "a whole number and a unit"},
+        {"9223372036854775808ms", "too large"},
+        {"9223372036854775807s", "too large"},
+        {"2562047788016h", "too large"},
+        {"99999999999999999999999999999h", "too large"},
+    };
+    check_refused(cdr_parse_duration_ms, cases, sizeof cases / sizeof cases[0]);
+}
+
+static void test_units__reads_sizes(void)
+{
+    static const accepted cases[] = {
+        {"0B", 0},
+        {"512B", 512},
+        {"64KiB", 65536},
+        {"1MiB", 1048576},
+        {"2GiB", 2147483648},
+        {"8589934591GiB", INT64_MAX - 1073741823},
+    };
+    check_accepted(cdr_parse_size, cases, sizeof cases / sizeof cases[0]);
+}
+
+static void test_units__refuses_sizes_that_are_none(void)
+{
+    static const refused cases[] = {
+        {"64", "got '64'; add a unit, such as '64KiB'"},
+        {"64KB", "expected a size such as 512B, 64KiB, 1MiB or 2GiB, got '64KB'"},
+        {"64kib", "a whole number and a unit"},
+        {"1.5MiB", "a whole number and a unit"},
+        {"-1B", "got '-1B'"},
+        {"8589934592GiB", "too large"},
+    };
+    check_refused(cdr_parse_size, cases, sizeof cases / sizeof cases[0]);
+}
+
+int main(void)
+{
+    static const CU_TestInfo tests[] = {
+        CHECK_TEST(test_units__reads_durations),
+        CHECK_TEST(test_units__refuses_durations_that_are_none),
+        CHECK_TEST(test_units__reads_sizes),
+        CHECK_TEST(test_units__refuses_sizes_that_are_none),
+        CU_TEST_INFO_NULL,
+    };
+    return check_main("base/units", tests);
+}
