@@ -1,0 +1,347 @@
+// A model's answer while it is gathered, and the rules that settle it.
+//
+// Invariant: `text` and `reasoning` hold whole characters only. The start of one that a
+// piece ended in waits in its tail; what was shown by on_delta is what stands in the
+// buffer, byte for byte.
+#include "net/answer.h"
+
+#include "net/utf8.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_CALLS 4
+#define MADE_ID_SIZE 32
+
+// One of the two texts.
+typedef struct text_part {
+    cadre_sink *sink;
+    cdr_buf *buf;
+    char *tail;
+    unsigned char *n_tail;
+    bool is_reasoning;
+} text_part;
+
+static text_part part_of(cadre_sink *sink, bool is_reasoning)
+{
+    if (is_reasoning)
+        return (text_part){sink, &sink->reasoning, sink->reasoning_tail,
+                           &sink->n_reasoning_tail, true};
+    return (text_part){sink, &sink->text, sink->text_tail, &sink->n_text_tail, false};
+}
+
+void cdr_answer_init(cadre_sink *sink)
+{
+    *sink = (cadre_sink){.text = CDR_BUF_INIT};
+}
+
+static void drop_calls(cadre_sink *sink)
+{
+    for (size_t i = 0; i < sink->n_calls; i++) {
+        cdr_buf_fini(&sink->calls[i].id);
+        cdr_buf_fini(&sink->calls[i].name);
+        cdr_buf_fini(&sink->calls[i].arguments);
+    }
+    sink->n_calls = 0;
+}
+
+void cdr_answer_fini(cadre_sink *sink)
+{
+    drop_calls(sink);
+    free(sink->calls);
+    cdr_buf_fini(&sink->text);
+    cdr_buf_fini(&sink->reasoning);
+    cdr_answer_init(sink);
+}
+
+void cdr_answer_clear(cadre_sink *sink)
+{
+    drop_calls(sink);
+    cdr_buf_clear(&sink->text);
+    cdr_buf_clear(&sink->reasoning);
+    sink->usage = (cadre_usage){0};
+    sink->finish = CADRE_FINISH_NONE;
+    sink->ended = false;
+    sink->failed = false;
+    sink->n_text_tail = 0;
+    sink->n_reasoning_tail = 0;
+}
+
+// Adds whole characters.
+static void add_clean(const text_part *part, const char *data, size_t len)
+{
+    cadre_sink *sink = part->sink;
+    if (len == 0)
+        return;
+    cdr_buf_append(part->buf, data, len);
+    if (part->buf->failed)
+        sink->failed = true;
+    else if (sink->on_delta)
+        sink->on_delta(sink->ctx, part->is_reasoning, data, len);
+}
+
+static void add_replacement(const text_part *part)
+{
+    add_clean(part, CDR_UTF8_REPLACEMENT, strlen(CDR_UTF8_REPLACEMENT));
+}
+
+// Goes on with the character in the tail. Returns how many bytes of `data` it took.
+static size_t finish_tail(const text_part *part, const char *data, size_t len)
+{
+    size_t taken = 0;
+    while (*part->n_tail > 0 && taken < len) {
+        part->tail[*part->n_tail] = data[taken];
+        size_t n;
+        switch (cdr_utf8_next(part->tail, *part->n_tail + 1U, &n)) {
+        case CDR_UTF8_WHOLE:
+            add_clean(part, part->tail, n);
+            *part->n_tail = 0;
+            taken++;
+            break;
+        case CDR_UTF8_CUT:
+            ++*part->n_tail;
+            taken++;
+            break;
+        case CDR_UTF8_BAD:
+            add_replacement(part);
+            *part->n_tail = 0; // the byte is looked at again as a first one
+            break;
+        }
+    }
+    return taken;
+}
+
+static void add_text(cadre_sink *sink, bool is_reasoning, const char *data, size_t len)
+{
+    text_part part = part_of(sink, is_reasoning);
+    size_t at = *part.n_tail > 0 ? finish_tail(&part, data, len) : 0;
+    while (at < len) {
+        size_t good = cdr_utf8_prefix(data + at, len - at);
+        add_clean(&part, data + at, good);
+        at += good;
+        if (at == len)
+            break;
+        size_t n;
+        if (cdr_utf8_next(data + at, len - at, &n) == CDR_UTF8_CUT) {
+            memcpy(part.tail, data + at, len - at);
+            *part.n_tail = (unsigned char)(len - at);
+            break;
+        }
+        add_replacement(&part);
+        at += n;
+    }
+}
+
+// What was cut will not come any more.
+static void end_text(cadre_sink *sink, bool is_reasoning)
+{
+    text_part part = part_of(sink, is_reasoning);
+    if (*part.n_tail > 0)
+        add_replacement(&part);
+    *part.n_tail = 0;
+}
+
+void cadre_sink_text(cadre_sink *sink, const char *text, size_t len)
+{
+    add_text(sink, false, text, len);
+}
+
+void cadre_sink_reasoning(cadre_sink *sink, const char *text, size_t len)
+{
+    add_text(sink, true, text, len);
+}
+
+size_t cadre_sink_call_count(const cadre_sink *sink)
+{
+    return sink->n_calls;
+}
+
+// The array has room for FIRST_CALLS, then for the next power of two: it is full when
+// the count is one of these.
+static bool is_full(size_t n_calls)
+{
+    return n_calls >= FIRST_CALLS && (n_calls & (n_calls - 1)) == 0;
+}
+
+size_t cadre_sink_add_call(cadre_sink *sink)
+{
+    size_t n = sink->n_calls;
+    if (!sink->calls || is_full(n)) {
+        size_t capacity = n < FIRST_CALLS ? FIRST_CALLS : 2 * n;
+        cdr_answer_call *calls = realloc(sink->calls, capacity * sizeof(*calls));
+        if (!calls) {
+            sink->failed = true;
+            return n; // out of range: what is added to it goes nowhere
+        }
+        sink->calls = calls;
+    }
+    sink->calls[n] = (cdr_answer_call){CDR_BUF_INIT, CDR_BUF_INIT, CDR_BUF_INIT};
+    sink->n_calls = n + 1;
+    return n;
+}
+
+static void append_to_call(cadre_sink *sink, cdr_buf *buf, const char *text, size_t len)
+{
+    cdr_buf_append(buf, text, len);
+    if (buf->failed)
+        sink->failed = true;
+}
+
+void cadre_sink_call_id(cadre_sink *sink, size_t call, const char *id, size_t len)
+{
+    if (call < sink->n_calls && sink->calls[call].id.len == 0)
+        append_to_call(sink, &sink->calls[call].id, id, len);
+}
+
+void cadre_sink_call_name(cadre_sink *sink, size_t call, const char *name, size_t len)
+{
+    if (call < sink->n_calls && sink->calls[call].name.len == 0)
+        append_to_call(sink, &sink->calls[call].name, name, len);
+}
+
+const char *cadre_sink_get_call_id(const cadre_sink *sink, size_t call)
+{
+    return call < sink->n_calls ? cdr_buf_text(&sink->calls[call].id) : "";
+}
+
+void cadre_sink_call_arguments(cadre_sink *sink, size_t call, const char *text,
+                               size_t len)
+{
+    if (call < sink->n_calls)
+        append_to_call(sink, &sink->calls[call].arguments, text, len);
+}
+
+void cadre_sink_usage(cadre_sink *sink, const cadre_usage *usage)
+{
+    sink->usage = *usage;
+}
+
+void cadre_sink_finish(cadre_sink *sink, cadre_finish finish)
+{
+    sink->finish = finish;
+}
+
+void cadre_sink_end(cadre_sink *sink)
+{
+    sink->ended = true;
+}
+
+static bool is_blank(const cdr_buf *buf)
+{
+    for (size_t i = 0; i < buf->len; i++)
+        if (!strchr(" \t\r\n", buf->data[i]))
+            return false;
+    return true;
+}
+
+static bool has_id(const cadre_sink *sink, const char *id, size_t n_calls)
+{
+    for (size_t i = 0; i < n_calls; i++)
+        if (strcmp(cdr_buf_text(&sink->calls[i].id), id) == 0)
+            return true;
+    return false;
+}
+
+// Nine letters and digits: what the strictest provider (Mistral) takes.
+static void make_id(cadre_sink *sink, size_t call)
+{
+    char id[MADE_ID_SIZE];
+    size_t number = call + 1;
+    do {
+        (void)snprintf(id, sizeof(id), "call%05zu", number);
+        number += sink->n_calls;
+    } while (has_id(sink, id, sink->n_calls));
+    cdr_buf_clear(&sink->calls[call].id);
+    append_to_call(sink, &sink->calls[call].id, id, strlen(id));
+}
+
+// Calls are text too: what is not UTF-8 could be neither stored nor sent again. Pieces
+// were joined byte by byte, so no character is torn here.
+static void clean(cadre_sink *sink, cdr_buf *buf)
+{
+    if (cdr_utf8_prefix(cdr_buf_text(buf), buf->len) == buf->len)
+        return;
+    cdr_buf cleaned = CDR_BUF_INIT;
+    cdr_utf8_append(&cleaned, buf->data, buf->len);
+    if (cleaned.failed)
+        sink->failed = true;
+    cdr_buf_fini(buf);
+    *buf = cleaned;
+}
+
+static cadre_status settle_call(cadre_sink *sink, size_t i, cadre_error *err)
+{
+    cdr_answer_call *call = &sink->calls[i];
+    if (call->name.len == 0)
+        return cadre_fail_class(err, CADRE_EIO, CADRE_CLASS_BAD_RESPONSE, true,
+                                "tool call %zu of the answer has no name", i + 1);
+    clean(sink, &call->id);
+    clean(sink, &call->name);
+    clean(sink, &call->arguments);
+    if (call->id.len == 0 || has_id(sink, call->id.data, i))
+        make_id(sink, i);
+    if (is_blank(&call->arguments)) {
+        cdr_buf_clear(&call->arguments);
+        append_to_call(sink, &call->arguments, "{}", 2);
+    }
+    return CADRE_OK;
+}
+
+static cadre_status settle_calls(cadre_sink *sink, cadre_error *err)
+{
+    for (size_t i = 0; i < sink->n_calls; i++) {
+        cadre_status status = settle_call(sink, i, err);
+        if (status != CADRE_OK)
+            return status;
+    }
+    return CADRE_OK;
+}
+
+static cadre_status check_not_empty(const cadre_sink *sink, bool was_cut,
+                                    cadre_error *err)
+{
+    if (sink->n_calls > 0 || !is_blank(&sink->text) || !is_blank(&sink->reasoning))
+        return CADRE_OK;
+    if (was_cut)
+        return cadre_fail_class(err, CADRE_EIO, CADRE_CLASS_EMPTY_RESPONSE, false,
+                                "the answer reached its length limit inside a tool "
+                                "call (raise max_tokens)");
+    if (sink->finish == CADRE_FINISH_LENGTH)
+        return cadre_fail_class(err, CADRE_EIO, CADRE_CLASS_EMPTY_RESPONSE, false,
+                                "the answer reached its length limit before its first "
+                                "word (raise max_tokens)");
+    return cadre_fail_class(err, CADRE_EIO, CADRE_CLASS_EMPTY_RESPONSE, true,
+                            "the answer has neither text nor a tool call");
+}
+
+static cadre_status no_memory(cadre_error *err)
+{
+    return cadre_fail(err, CADRE_ENOMEM, "no memory for the model's answer");
+}
+
+cadre_status cdr_answer_settle(cadre_sink *sink, cadre_error *err)
+{
+    end_text(sink, false);
+    end_text(sink, true);
+    if (sink->failed)
+        return no_memory(err);
+    if (sink->finish == CADRE_FINISH_NONE)
+        return cadre_fail_class(err, CADRE_EIO, CADRE_CLASS_TRUNCATED, true,
+                                "the answer ended before it was whole (no finish "
+                                "reason came)");
+    if (sink->finish == CADRE_FINISH_CONTENT_FILTER)
+        return cadre_fail_class(err, CADRE_EIO, CADRE_CLASS_CONTENT_FILTER, false,
+                                "the provider's content filter stopped the answer");
+    bool was_cut = sink->finish == CADRE_FINISH_LENGTH && sink->n_calls > 0;
+    if (was_cut)
+        drop_calls(sink);
+    cadre_status status = check_not_empty(sink, was_cut, err);
+    if (status == CADRE_OK)
+        status = settle_calls(sink, err);
+    if (sink->failed)
+        return no_memory(err);
+    if (status == CADRE_OK && sink->finish != CADRE_FINISH_LENGTH)
+        sink->finish = sink->n_calls > 0 ? CADRE_FINISH_TOOL_CALLS : CADRE_FINISH_STOP;
+    return status;
+}

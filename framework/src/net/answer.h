@@ -1,0 +1,49 @@
+// A model's answer while it is gathered: what wire formats write to through cadre_sink.
+//
+// Rules:
+// 1. An answer is whole when a finish was seen; `end` alone is not enough, unless there
+//    is text or a call and the format says so by a finish.
+// 2. Complete calls decide: finish `stop` with calls becomes `tool_calls`; `length` and
+//    `content_filter` are not overridden.
+// 3. A call without an id gets one unique within the answer; a repeated id is made
+//    unique; empty arguments are "{}".
+// 4. Text that is not UTF-8 gets U+FFFD, also when a character is cut by the pieces.
+//
+// Thread: the network thread fills it, the frame's thread reads it after that is done.
+#ifndef CDR_ANSWER_H
+#define CDR_ANSWER_H
+
+#include "cadre/ext/model.h"
+
+#include "base/buf.h"
+
+typedef struct cdr_answer_call {
+    cdr_buf id, name, arguments;
+} cdr_answer_call;
+
+struct cadre_sink {
+    cdr_buf text, reasoning;
+    cdr_answer_call *calls;
+    size_t n_calls;
+    cadre_usage usage; // model_calls and tool_calls are not used here
+    cadre_finish finish;
+    bool ended;                           // the end marker was seen
+    bool failed;                          // no memory
+    char text_tail[4], reasoning_tail[4]; // a character that is not whole yet
+    unsigned char n_text_tail, n_reasoning_tail;
+    // Shows a piece of text as it comes; optional. On the thread that fills it.
+    void (*on_delta)(void *ctx, bool is_reasoning, const char *text, size_t len);
+    void *ctx;
+};
+
+void cdr_answer_init(cadre_sink *sink);
+void cdr_answer_fini(cadre_sink *sink);
+void cdr_answer_clear(cadre_sink *sink); // before another attempt
+
+// Applies the rules when the stream is done. Errors: class truncated (no finish was
+// seen), empty_response (a finish, but neither text nor reasoning nor call),
+// content_filter, bad_response (a call without a name), ENOMEM. A `length` with calls
+// drops the calls: they may be cut.
+cadre_status cdr_answer_settle(cadre_sink *sink, cadre_error *err);
+
+#endif

@@ -1,0 +1,415 @@
+// One attempt of a model call over the network.
+//
+// What the body is, is decided once, by status, content type and its first byte that is
+// no blank (so by the bytes, not by how they were cut):
+//   error     status from 300: gathered, then given to the format's `body`
+//   events    an event stream
+//   json      a whole answer, gathered: servers that ignore `stream`, and errors under
+//             the type of a stream
+//   rejected  neither: gathered as far as it is quoted
+//
+// Invariants:
+// 1. `failure` holds the first failure and nothing is fed to the format after it.
+// 2. Once a finish reason was seen, no trouble of the connection can spoil the answer.
+// 3. Only the network thread touches an attempt between start and on_done; cancel and
+//    resume go to the transfer, which takes them from any thread.
+#include "net/attempt.h"
+
+#include "net/sse.h"
+#include "net/utf8.h"
+
+#include <assert.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define MAX_BODY_BYTES ((size_t)64 * 1024 * 1024) // of a JSON answer
+#define MAX_ERROR_BYTES ((size_t)64 * 1024)       // of an error's body that are read
+#define QUOTED_CHARACTERS 200
+#define TYPE_SIZE 96
+#define MIN_SECRET 8 // a shorter key ("test") is none; so much of one is covered
+
+typedef enum body_kind {
+    BODY_UNKNOWN,
+    BODY_ERROR,
+    BODY_EVENTS,
+    BODY_JSON,
+    BODY_REJECTED
+} body_kind;
+
+struct cdr_attempt {
+    cdr_attempt_config config;
+    cdr_transfer *transfer;
+    void *reader; // the format's memory
+    body_kind kind;
+    int status; // 0: no head came
+    char content_type[TYPE_SIZE];
+    int64_t retry_after_ms;
+    cdr_sse sse;
+    cdr_buf body;
+    cadre_error failure;
+    max_align_t memory[]; // of the reader
+};
+
+static void gather(cdr_attempt *attempt, const char *data, size_t len, size_t max)
+{
+    size_t room = max - attempt->body.len;
+    cdr_buf_append(&attempt->body, data, len < room ? len : room);
+    if (attempt->body.failed)
+        cadre_fail(&attempt->failure, CADRE_ENOMEM, "no memory for a model's answer");
+}
+
+static bool is_type(const char *content_type, const char *type)
+{
+    size_t len = strlen(type);
+    return strncasecmp(content_type, type, len) == 0 &&
+           (content_type[len] == '\0' || strchr("; \t", content_type[len]));
+}
+
+static bool is_json_type(const char *content_type)
+{
+    size_t len = strcspn(content_type, "; \t");
+    return is_type(content_type, "application/json") ||
+           is_type(content_type, "text/json") ||
+           (len > 5 && strncasecmp(content_type + len - 5, "+json", 5) == 0);
+}
+
+static body_kind kind_of(const cdr_attempt *attempt, char first)
+{
+    bool is_json_text = first == '{' || first == '[';
+    const char *type = attempt->content_type;
+    if (is_type(type, "text/event-stream") || type[0] == '\0')
+        return is_json_text ? BODY_JSON : BODY_EVENTS;
+    if (!is_json_type(type))
+        return BODY_REJECTED;
+    // Some gateways leave the type of a JSON answer on a stream.
+    return first && strchr("deir:", first) ? BODY_EVENTS : BODY_JSON;
+}
+
+static void on_head(void *ctx, const cdr_http_head *head)
+{
+    cdr_attempt *attempt = ctx;
+    attempt->status = head->status;
+    attempt->retry_after_ms = head->retry_after_ms;
+    (void)snprintf(attempt->content_type, sizeof(attempt->content_type), "%s",
+                   head->content_type);
+    if (head->status < 300)
+        return;
+    attempt->kind = BODY_ERROR;
+    if (head->location[0])
+        cadre_fail_class(&attempt->failure, CADRE_EIO, CADRE_CLASS_INVALID_REQUEST,
+                         false,
+                         "HTTP %d invalid_request: the server redirects to '%.200s'; "
+                         "redirects are not followed (set base_url to that)",
+                         head->status, head->location);
+}
+
+static cadre_status on_event(void *ctx, const cdr_sse_event *event, cadre_error *err)
+{
+    cdr_attempt *attempt = ctx;
+    const cdr_attempt_config *config = &attempt->config;
+    cadre_status status =
+        config->ops->event(config->state, attempt->reader, event->type, event->data,
+                           event->len, config->sink, err);
+    if (status == CADRE_OK && config->sink->failed)
+        status = cadre_fail(err, CADRE_ENOMEM, "no memory for the model's answer");
+    // Whoever says that nothing follows is taken at his word.
+    return status == CADRE_OK && config->sink->ended ? CADRE_DONE : status;
+}
+
+static bool has_failed(const cdr_attempt *attempt)
+{
+    return attempt->failure.status != CADRE_OK;
+}
+
+static cdr_flow feed_events(cdr_attempt *attempt, const char *data, size_t len)
+{
+    const cdr_attempt_config *config = &attempt->config;
+    if (config->sink->ended)
+        return CDR_FLOW_LINGER;
+    cadre_status status =
+        cdr_sse_feed(&attempt->sse, data, len, on_event, attempt, &attempt->failure);
+    if (status != CADRE_OK && status != CADRE_DONE && !has_failed(attempt))
+        cadre_fail(&attempt->failure, status, "the format gave up without a word");
+    if (has_failed(attempt))
+        return CDR_FLOW_STOP;
+    if (config->sink->ended || config->sink->finish != CADRE_FINISH_NONE)
+        return CDR_FLOW_LINGER;
+    return config->is_full && config->is_full(config->ctx) ? CDR_FLOW_PAUSE
+                                                           : CDR_FLOW_GO;
+}
+
+static cdr_flow feed_json(cdr_attempt *attempt, const char *data, size_t len)
+{
+    if (len > MAX_BODY_BYTES - attempt->body.len)
+        cadre_fail_class(&attempt->failure, CADRE_EIO, CADRE_CLASS_BAD_RESPONSE, false,
+                         "the answer is larger than the limit of %zu bytes",
+                         MAX_BODY_BYTES);
+    else
+        gather(attempt, data, len, MAX_BODY_BYTES);
+    return has_failed(attempt) ? CDR_FLOW_STOP : CDR_FLOW_GO;
+}
+
+static cdr_flow on_data(void *ctx, const char *data, size_t len)
+{
+    cdr_attempt *attempt = ctx;
+    if (attempt->kind == BODY_UNKNOWN) {
+        size_t blank = 0;
+        while (blank < len && strchr(" \t\r\n", data[blank]) && data[blank])
+            blank++;
+        if (blank == len)
+            return CDR_FLOW_GO; // neither form minds that these are missing
+        data += blank;
+        len -= blank;
+        attempt->kind = kind_of(attempt, data[0]);
+    }
+    switch (attempt->kind) {
+    case BODY_EVENTS:
+        return feed_events(attempt, data, len);
+    case BODY_JSON:
+        return feed_json(attempt, data, len);
+    default:
+        gather(attempt, data, len, MAX_ERROR_BYTES);
+        return attempt->body.len == MAX_ERROR_BYTES || has_failed(attempt)
+                   ? CDR_FLOW_STOP
+                   : CDR_FLOW_GO;
+    }
+}
+
+// How many bytes of UTF-8 text the first characters take.
+static size_t count_bytes(const char *text, size_t len, size_t characters)
+{
+    size_t at = 0;
+    for (; characters > 0 && at < len; characters--) {
+        size_t n;
+        if (cdr_utf8_next(text + at, len - at, &n) == CDR_UTF8_CUT)
+            break;
+        at += n;
+    }
+    return at;
+}
+
+// Quotes what came in place of an answer: its start, blanks and control bytes in a row
+// as one blank.
+static void fail_rejected(cdr_attempt *attempt)
+{
+    char quoted[4 * QUOTED_CHARACTERS + 1];
+    const char *text = cdr_buf_text(&attempt->body);
+    size_t len = count_bytes(text, attempt->body.len, QUOTED_CHARACTERS);
+    size_t used = 0;
+    for (size_t i = 0; i < len; i++) {
+        unsigned char c = (unsigned char)text[i];
+        if (c > ' ' && c != 0x7f)
+            quoted[used++] = text[i];
+        else if (used > 0 && quoted[used - 1] != ' ')
+            quoted[used++] = ' ';
+    }
+    quoted[used] = '\0';
+    cadre_fail_class(&attempt->failure, CADRE_EIO, CADRE_CLASS_BAD_RESPONSE, false,
+                     "the server answered with content type '%s', which is neither an "
+                     "event stream nor JSON: \"%s\"%s",
+                     attempt->content_type, quoted,
+                     len < attempt->body.len ? "..." : "");
+}
+
+static void fail_transfer(cdr_attempt *attempt, const cdr_transfer_end *end)
+{
+    cadre_error_class error_class = CADRE_CLASS_TRUNCATED;
+    const char *what = "the answer ended before it was whole";
+    bool retryable = true;
+    switch (end->result) {
+    case CDR_TRANSFER_UNREACHABLE:
+        error_class = CADRE_CLASS_CONNECTION;
+        what = "no connection";
+        break;
+    case CDR_TRANSFER_CUT:
+        if (attempt->status != 0)
+            break;
+        error_class = CADRE_CLASS_CONNECTION;
+        what = "the connection broke before an answer came";
+        break;
+    case CDR_TRANSFER_IDLE_TIMEOUT:
+    case CDR_TRANSFER_TIMEOUT:
+        error_class = CADRE_CLASS_TIMEOUT;
+        what = "timeout";
+        break;
+    case CDR_TRANSFER_FAILED:
+        error_class = CADRE_CLASS_CONNECTION;
+        what = "the request could not be sent";
+        retryable = false;
+        break;
+    default:
+        return; // the body is judged
+    }
+    cadre_fail_class(&attempt->failure, CADRE_EIO, error_class, retryable, "%s: %s",
+                     what, end->message);
+}
+
+// The last event may lack its blank line. If it is cut itself, it is not an event: the
+// answer is judged by what came before.
+static void end_events(cdr_attempt *attempt)
+{
+    cadre_error err = CADRE_ERROR_INIT;
+    cdr_sse_end(&attempt->sse, on_event, attempt, &err);
+    if (err.status != CADRE_OK && err.error_class != CADRE_CLASS_BAD_RESPONSE)
+        attempt->failure = err;
+}
+
+static void judge_body(cdr_attempt *attempt, const cdr_transfer_end *end)
+{
+    const cdr_attempt_config *config = &attempt->config;
+    const char *text = cdr_buf_text(&attempt->body);
+    size_t len = attempt->body.len;
+    cadre_error *failure = &attempt->failure;
+    if (attempt->kind == BODY_UNKNOWN && attempt->status != 0)
+        attempt->kind = kind_of(attempt, '\0'); // an empty body
+    if (attempt->kind == BODY_ERROR) {
+        config->ops->body(config->state, attempt->status, text, len, config->sink,
+                          failure);
+        if (!has_failed(attempt)) // against the format's contract
+            cadre_fail_http(failure, attempt->status, "", text);
+        return;
+    }
+    if (attempt->kind == BODY_EVENTS && end->result <= CDR_TRANSFER_STOPPED)
+        end_events(attempt);
+    if (attempt->kind == BODY_JSON && end->result <= CDR_TRANSFER_STOPPED)
+        config->ops->body(config->state, attempt->status, text, len, config->sink,
+                          failure);
+    if (attempt->kind == BODY_REJECTED)
+        fail_rejected(attempt);
+    bool is_whole = config->sink->finish != CADRE_FINISH_NONE;
+    if (!has_failed(attempt) && !is_whole)
+        fail_transfer(attempt, end);
+    if (!has_failed(attempt))
+        cdr_answer_settle(config->sink, failure);
+}
+
+// Covers every part of a text that repeats the start of the secret: servers quote keys,
+// and quotations are cut.
+static void cover(char *text, const char *secret)
+{
+    size_t secret_len = strlen(secret);
+    if (secret_len < MIN_SECRET)
+        return;
+    for (; *text; text++) {
+        size_t same = 0;
+        while (same < secret_len && text[same] == secret[same])
+            same++;
+        if (same >= MIN_SECRET)
+            memset(text, '*', same);
+    }
+}
+
+static bool is_secret_header(const char *name)
+{
+    return strcasestr(name, "auth") || strcasestr(name, "key") ||
+           strcasestr(name, "token") || strcasestr(name, "cookie");
+}
+
+static void cover_secrets(cdr_attempt *attempt)
+{
+    const cadre_http *http = attempt->config.http;
+    for (size_t i = 0; i < http->n_headers; i++) {
+        if (!is_secret_header(http->headers[i].name))
+            continue;
+        const char *value = http->headers[i].value;
+        const char *blank = strchr(value, ' '); // "Bearer KEY"
+        cover(attempt->failure.text, blank ? blank + 1 : value);
+    }
+}
+
+static void on_done(void *ctx, const cdr_transfer_end *end)
+{
+    cdr_attempt *attempt = ctx;
+    bool is_whole = attempt->config.sink->finish != CADRE_FINISH_NONE;
+    if (end->result == CDR_TRANSFER_CANCELLED) {
+        cadre_error_clear(&attempt->failure);
+        cadre_fail(&attempt->failure, CADRE_EABORTED, "the model call was aborted");
+    } else if (!has_failed(attempt)) {
+        if (attempt->status == 0 && !is_whole && end->result <= CDR_TRANSFER_STOPPED)
+            cadre_fail_class(&attempt->failure, CADRE_EIO, CADRE_CLASS_CONNECTION, true,
+                             "the connection closed before an answer came");
+        else
+            judge_body(attempt, end);
+    }
+    if (has_failed(attempt))
+        cover_secrets(attempt);
+    attempt->config.on_done(attempt->config.ctx);
+}
+
+static int to_timeout(int64_t ms)
+{
+    if (ms <= 0)
+        return 0;
+    return ms < INT_MAX ? (int)ms : INT_MAX;
+}
+
+static void attempt_free(cdr_attempt *attempt)
+{
+    cdr_sse_fini(&attempt->sse);
+    cdr_buf_fini(&attempt->body);
+    free(attempt);
+}
+
+cadre_status cdr_attempt_start(cdr_network *network, const cdr_attempt_config *config,
+                               cdr_attempt **out, cadre_error *err)
+{
+    static const cdr_transfer_handler handler = {on_head, on_data, on_done};
+    assert(config->ops->event && config->ops->body && config->on_done);
+    const cadre_http *http = config->http;
+    cdr_answer_clear(config->sink);
+    if (http->failed)
+        return cadre_fail(err, CADRE_ENOMEM,
+                          "model request: no memory, or more than %d headers",
+                          CDR_HTTP_MAX_HEADERS);
+    size_t reader_size = config->ops->reader_size;
+    cdr_attempt *attempt = calloc(1, sizeof(*attempt) + reader_size);
+    if (!attempt)
+        return cadre_fail(err, CADRE_ENOMEM, "no memory for a model call");
+    attempt->config = *config;
+    attempt->reader = attempt->memory;
+    attempt->retry_after_ms = -1;
+    cdr_sse_init(&attempt->sse, 0);
+    cdr_http_request request = {
+        .url = http->url ? http->url : "",
+        .headers = http->headers,
+        .n_headers = http->n_headers,
+        .body = cdr_buf_text(&http->body),
+        .body_len = http->body.len,
+        .idle_timeout_ms = to_timeout(config->idle_timeout_ms),
+        .timeout_ms = to_timeout(config->timeout_ms),
+    };
+    cadre_status status = cdr_network_start(network, &request, &handler, attempt,
+                                            &attempt->transfer, err);
+    if (status == CADRE_OK)
+        *out = attempt;
+    else
+        attempt_free(attempt);
+    return status;
+}
+
+void cdr_attempt_cancel(cdr_attempt *attempt)
+{
+    cdr_transfer_cancel(attempt->transfer);
+}
+
+void cdr_attempt_resume(cdr_attempt *attempt)
+{
+    cdr_transfer_resume(attempt->transfer);
+}
+
+cadre_status cdr_attempt_finish(cdr_attempt *attempt, int64_t *retry_after_ms,
+                                cadre_error *err)
+{
+    const cadre_error *failure = &attempt->failure;
+    cadre_status status = failure->status;
+    *retry_after_ms = attempt->retry_after_ms;
+    if (status != CADRE_OK)
+        cadre_fail_class(err, status, failure->error_class, failure->retryable, "%s",
+                         failure->text);
+    cdr_transfer_free(attempt->transfer);
+    attempt_free(attempt);
+    return status;
+}

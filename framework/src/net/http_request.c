@@ -1,0 +1,181 @@
+// A request while a wire format writes it, and the cache of what it writes.
+//
+// Fragments of a message are a list that only grows, so readers need no lock: a head
+// that was read stays good. Who adds one compares and swaps the head, and looks again
+// for an equal one that came in between.
+#include "net/http_request.h"
+
+#include "net/utf8.h"
+
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+void cdr_http_init(cadre_http *http)
+{
+    *http = (cadre_http){.arena = CDR_ARENA_INIT, .body = CDR_BUF_INIT};
+}
+
+void cdr_http_fini(cadre_http *http)
+{
+    cdr_arena_fini(&http->arena);
+    cdr_buf_fini(&http->body);
+    cdr_http_init(http);
+}
+
+void cadre_http_set_url(cadre_http *http, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    http->url = cdr_arena_vprintf(&http->arena, format, args);
+    va_end(args);
+    if (!http->url)
+        http->failed = true;
+}
+
+void cadre_http_add_header(cadre_http *http, const char *name, const char *format, ...)
+{
+    if (http->n_headers == CDR_HTTP_MAX_HEADERS) {
+        http->failed = true;
+        return;
+    }
+    va_list args;
+    va_start(args, format);
+    const char *value = cdr_arena_vprintf(&http->arena, format, args);
+    va_end(args);
+    const char *kept = cdr_arena_text(&http->arena, name);
+    if (!value || !kept) {
+        http->failed = true;
+        return;
+    }
+    http->headers[http->n_headers++] = (cdr_http_header){kept, value};
+}
+
+static void note_failure(cadre_http *http)
+{
+    if (http->body.failed)
+        http->failed = true;
+}
+
+void cadre_http_append(cadre_http *http, const char *data, size_t len)
+{
+    cdr_buf_append(&http->body, data, len);
+    note_failure(http);
+}
+
+void cadre_http_append_string(cadre_http *http, const char *text)
+{
+    size_t len = strlen(text);
+    if (cdr_utf8_prefix(text, len) == len) {
+        cdr_buf_append_json_string(&http->body, text, len);
+    } else {
+        // One bad byte would make the provider refuse the whole history.
+        cdr_buf clean = CDR_BUF_INIT;
+        cdr_utf8_append(&clean, text, len);
+        if (clean.failed)
+            http->body.failed = true;
+        cdr_buf_append_json_string(&http->body, cdr_buf_text(&clean), clean.len);
+        cdr_buf_fini(&clean);
+    }
+    note_failure(http);
+}
+
+void cadre_http_append_escaped(cadre_http *http, const char *text)
+{
+    size_t start = http->body.len;
+    cadre_http_append_string(http, text);
+    if (http->failed)
+        return;
+    size_t inner = http->body.len - start - 2;
+    memmove(http->body.data + start, http->body.data + start + 1, inner);
+    http->body.len = start + inner;
+    http->body.data[http->body.len] = '\0';
+}
+
+static int append_dumped(const char *data, size_t len, void *ctx)
+{
+    cdr_buf *body = ctx;
+    cdr_buf_append(body, data, len);
+    return body->failed ? -1 : 0;
+}
+
+void cadre_http_append_json(cadre_http *http, const json_t *value)
+{
+    // 15 digits: 0.2 is written as 0.2, not as 0.20000000000000001.
+    size_t flags = JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15);
+    if (json_dump_callback(value, append_dumped, &http->body, flags) != 0)
+        http->failed = true;
+}
+
+static const cdr_fragment *find(const cdr_fragment *from, const cdr_fragment *to,
+                                const char *format, cadre_rendering rendering)
+{
+    for (; from != to; from = from->next)
+        if (from->format == format && from->rendering == rendering)
+            return from;
+    return NULL;
+}
+
+static cdr_fragment *fragment_new(const char *format, cadre_rendering rendering,
+                                  const char *bytes, size_t len)
+{
+    cdr_fragment *fragment = malloc(sizeof(*fragment) + len);
+    if (!fragment)
+        return NULL;
+    *fragment = (cdr_fragment){.format = format, .rendering = rendering, .len = len};
+    if (len > 0)
+        memcpy(fragment->bytes, bytes, len);
+    return fragment;
+}
+
+// Puts the fragment into the list, or frees it when another thread was faster.
+static void publish_take(cdr_fragments *list, cdr_fragment *fragment)
+{
+    cdr_fragment *seen = NULL; // everything from here on was searched
+    cdr_fragment *head = atomic_load_explicit(&list->head, memory_order_acquire);
+    do {
+        if (find(head, seen, fragment->format, fragment->rendering)) {
+            free(fragment);
+            return;
+        }
+        seen = head;
+        fragment->next = head;
+    } while (!atomic_compare_exchange_weak_explicit(
+        &list->head, &head, fragment, memory_order_release, memory_order_acquire));
+}
+
+void cadre_http_append_item(cadre_http *http, const cadre_request_item *item,
+                            const char *format, cadre_item_writer write)
+{
+    cdr_fragments *list = item->cache;
+    if (!list) {
+        write(item, http);
+        return;
+    }
+    const cdr_fragment *head = atomic_load_explicit(&list->head, memory_order_acquire);
+    const cdr_fragment *made = find(head, NULL, format, item->rendering);
+    if (made) {
+        cadre_http_append(http, made->bytes, made->len);
+        return;
+    }
+    size_t start = http->body.len;
+    write(item, http);
+    if (http->failed || http->body.len == start)
+        return;
+    cdr_fragment *fragment = fragment_new(
+        format, item->rendering, http->body.data + start, http->body.len - start);
+    if (fragment)
+        publish_take(list, fragment); // without memory it is made again next time
+}
+
+void cdr_fragments_fini(cdr_fragments *fragments)
+{
+    cdr_fragment *fragment =
+        atomic_exchange_explicit(&fragments->head, NULL, memory_order_acquire);
+    while (fragment) {
+        cdr_fragment *next = fragment->next;
+        free(fragment);
+        fragment = next;
+    }
+}
