@@ -1,0 +1,239 @@
+// Team files: read, checked as a whole by the schema of its types, and built.
+#include "team/load.h"
+
+#include "base/brief.h"
+#include "base/buf.h"
+#include "base/json_iterable.h"
+#include "team/file_schema.h"
+
+#include <string.h>
+
+typedef void (*load_entry)(cdr_loader *loader, const cdr_entry *entry);
+
+static cdr_at place_of(const cdr_loader *loader, cdr_place place, const char *path)
+{
+    return (cdr_at){loader->file, place.line, place.column, path};
+}
+
+cdr_at cdr_load_member_at(cdr_loader *loader, const cdr_entry *entry, const char *key)
+{
+    cdr_document_value value =
+        cdr_document_member(loader->document, entry->written, key);
+    cdr_at at = place_of(loader, value.place, entry->at.path);
+    return cdr_at_part(loader->team, &at, ".%s", key);
+}
+
+cdr_at cdr_load_element_at(cdr_loader *loader, const cdr_entry *entry, const char *key,
+                           size_t index)
+{
+    const json_t *list = json_object_get(entry->written, key);
+    cdr_document_value value = cdr_document_element(loader->document, list, index);
+    cdr_at at = place_of(loader, value.place, entry->at.path);
+    return cdr_at_part(loader->team, &at, ".%s[%zu]", key, index);
+}
+
+const char *cdr_load_text(const json_t *object, const char *key)
+{
+    return json_string_value(json_object_get(object, key));
+}
+
+int64_t cdr_load_integer(const json_t *object, const char *key, int64_t otherwise)
+{
+    const json_t *value = json_object_get(object, key);
+    return json_is_integer(value) ? json_integer_value(value) : otherwise;
+}
+
+json_t *cdr_load_options(const char *options_schema, const json_t *object)
+{
+    json_t *known = options_schema ? json_loads(options_schema, 0, NULL) : NULL;
+    json_t *options = json_object();
+    const char *key;
+    json_t *value;
+    json_object_foreach(cdr_json_iterable(object), key, value)
+    {
+        if (json_object_get(known, key) && json_object_set(options, key, value) != 0) {
+            json_decref(options);
+            options = NULL;
+            break;
+        }
+    }
+    json_decref(known);
+    return options;
+}
+
+// Remembers which entry of a section a mistake is in: "agents.triage".
+static void mark_flawed(cdr_loader *loader, const char *path)
+{
+    char name[CDR_BRIEF_SIZE];
+    size_t len = strcspn(path, ".");
+    len += path[len] == '.';
+    len += strcspn(path + len, ".[");
+    if (len >= sizeof(name))
+        return;
+    memcpy(name, path, len);
+    name[len] = '\0';
+    json_object_set_new(loader->flawed, name, json_true());
+}
+
+static void on_problem(void *ctx, const cdr_schema_problem *problem)
+{
+    cdr_loader *loader = ctx;
+    cdr_document_value value = cdr_document_at(loader->document, problem->container,
+                                               problem->key, problem->index);
+    cdr_at at = place_of(loader, problem->is_key ? value.key_place : value.place,
+                         problem->path);
+    mark_flawed(loader, problem->path);
+    if (!problem->container && json_is_null(problem->value))
+        cdr_team_problem(loader->team, &at, "the file is empty; a team needs agents");
+    else
+        cdr_team_problem(loader->team, &at, "%s", problem->text);
+}
+
+static void load_section(cdr_loader *loader, const char *section, load_entry load)
+{
+    char brief[CDR_BRIEF_SIZE];
+    const json_t *root = cdr_document_root(loader->document).value;
+    const json_t *written = json_object_get(root, section);
+    const json_t *read = json_object_get(loader->read, section);
+    const char *name;
+    json_t *value;
+    json_object_foreach(cdr_json_iterable(written), name, value)
+    {
+        // Notes are no entries.
+        if (strncmp(name, "x-", 2) == 0)
+            continue;
+        cdr_document_value found = cdr_document_member(loader->document, written, name);
+        cdr_at at = place_of(loader, found.key_place, section);
+        cdr_entry entry = {name, value, json_object_get(read, name), at, false};
+        entry.at = cdr_at_part(loader->team, &at, ".%s",
+                               cdr_brief_text(brief, name, '\0'));
+        entry.is_flawed = json_object_get(loader->flawed, entry.at.path) != NULL;
+        load(loader, &entry);
+    }
+}
+
+static void load_input(cdr_loader *loader, const cdr_entry *entry)
+{
+    if (json_is_object(entry->read))
+        cdr_team_add_input(loader->team, entry->name, entry->read, &entry->at);
+}
+
+// Who gets the user's input: the one that is named, else the first agent.
+static void load_root(cdr_loader *loader, const json_t *root)
+{
+    cadre_team *team = loader->team;
+    cdr_document_value value = cdr_document_member(loader->document, root, "root");
+    if (json_is_string(value.value)) {
+        team->root_ref.name = cdr_team_text(team, json_string_value(value.value));
+        team->root_ref.at = place_of(loader, value.place, "root");
+    } else if (!value.value && team->n_agents > 0) {
+        team->root_ref.name = team->agents[0]->info.name;
+        team->root_ref.at = team->agents[0]->at;
+    }
+}
+
+static void load_top(cdr_loader *loader)
+{
+    cadre_team *team = loader->team;
+    const char *name = cdr_load_text(loader->read, "name");
+    const char *description = cdr_load_text(loader->read, "description");
+    const json_t *limits = json_object_get(loader->read, "limits");
+    if (name)
+        team->name = cdr_team_text(team, name);
+    if (description)
+        team->description = cdr_team_text(team, description);
+    team->script_path = cdr_team_text(team, cdr_load_text(loader->read, "script"));
+    team->limits = (cadre_limits){
+        .max_model_calls = (int)cdr_load_integer(limits, "max_model_calls", 0),
+        .max_tool_calls = (int)cdr_load_integer(limits, "max_tool_calls", 0),
+        .max_depth = (int)cdr_load_integer(limits, "max_depth", 0),
+    };
+}
+
+static void load(cdr_loader *loader, const json_t *root)
+{
+    load_top(loader);
+    load_section(loader, "inputs", load_input);
+    load_section(loader, "models", cdr_load_model);
+    load_section(loader, "tools", cdr_load_tool);
+    load_section(loader, "agents", cdr_load_agent);
+    load_root(loader, root);
+}
+
+// Reads the whole file by its schema. False: no memory.
+static bool read_file(cdr_loader *loader, json_t *root, const json_t *schema)
+{
+    cdr_settings_reader settings = {
+        .schema = schema,
+        .directory = loader->team->directory,
+        .is_file = true,
+        .on_problem = on_problem,
+        .ctx = loader,
+    };
+    if (cdr_document_settle_text(loader->document, root, schema, NULL) != CADRE_OK)
+        return false;
+    loader->read = cdr_settings_read(&settings, root);
+    return loader->read != NULL;
+}
+
+static void load_document(cadre_team *team, cdr_document *document)
+{
+    json_t *root = cdr_document_root(document).value;
+    json_t *schema = cdr_file_schema_new(team->runtime, root);
+    cdr_loader loader = {.team = team, .document = document};
+    loader.file = cdr_team_text(team, cdr_document_name(document));
+    loader.flawed = json_object();
+    bool is_read =
+        schema && loader.file && loader.flawed && read_file(&loader, root, schema);
+    if (is_read && json_is_object(root))
+        load(&loader, root);
+    team->problems.no_memory |= !is_read;
+    json_decref(loader.read);
+    json_decref(loader.flawed);
+    json_decref(schema);
+}
+
+// Names the team and its folder after the file.
+static void set_names(cadre_team *team, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *file = slash ? slash + 1 : path;
+    const char *dot = strrchr(file, '.');
+    size_t len = dot && dot > file ? (size_t)(dot - file) : strlen(file);
+    const char *name = cdr_arena_copy(&team->arena, file, len);
+    const char *directory = ".";
+    if (slash)
+        directory = cdr_arena_copy(&team->arena, path,
+                                   slash == path ? 1 : (size_t)(slash - path));
+    team->problems.no_memory |= !name || !directory;
+    if (name)
+        team->name = name;
+    if (directory)
+        team->directory = directory;
+}
+
+cadre_status cadre_team_load(cadre_runtime *runtime, const char *path, cadre_team **out,
+                             cadre_error *err)
+{
+    cadre_error cause = CADRE_ERROR_INIT;
+    cdr_document *document = NULL;
+    if (!runtime || !path || !out)
+        return cadre_fail(err, CADRE_EINVAL, "cadre_team_load: NULL argument");
+    *out = NULL;
+    cadre_status status = cdr_document_load(path, &document, &cause);
+    if (status != CADRE_OK && status != CADRE_ECONFIG)
+        return cadre_fail(err, status, "%s", cause.text);
+    cadre_team *team = cadre_team_new(runtime, NULL);
+    if (!team) {
+        cdr_document_free(document);
+        return cadre_fail(err, CADRE_ENOMEM, "no memory for a team");
+    }
+    set_names(team, path);
+    if (document)
+        load_document(team, document);
+    else
+        cdr_team_problem(team, NULL, "%s", cause.text);
+    cdr_document_free(document);
+    *out = team;
+    return cadre_team_seal(team, err);
+}

@@ -1,0 +1,194 @@
+// The agents, models and tools of a team file.
+//
+// The schema has told what is wrong in each; here every entry is added all the same, so
+// that who names it is not told off too.
+#include "team/load.h"
+
+#include "base/schema.h"
+#include "team/file_schema.h"
+#include "team/runtime.h"
+
+#include <string.h>
+
+typedef struct schema_report {
+    cadre_agent *agent;
+    const cdr_at *at;
+} schema_report;
+
+static void on_schema_problem(void *ctx, const cdr_schema_problem *problem)
+{
+    schema_report *report = ctx;
+    const char *dot = *problem->path && *problem->path != '[' ? "." : "";
+    cdr_at at =
+        cdr_at_part(report->agent->team, report->at, "%s%s", dot, problem->path);
+    cdr_team_problem(report->agent->team, &at, "%s", problem->text);
+    report->agent->is_flawed = true;
+}
+
+static void load_input_schema(cdr_loader *loader, cadre_agent *agent,
+                              const cdr_entry *entry)
+{
+    json_t *schema = json_object_get(entry->read, "input_schema");
+    if (!json_is_object(schema))
+        return;
+    cdr_at at = cdr_load_member_at(loader, entry, "input_schema");
+    schema_report report = {agent, &at};
+    cdr_schema_check_schema(schema, on_schema_problem, &report);
+    agent->input_schema = json_incref(schema);
+    agent->info.input_schema = agent->input_schema;
+}
+
+static void load_ref(cdr_loader *loader, cdr_name_ref *ref, const cdr_entry *entry,
+                     const char *key)
+{
+    const char *name = cdr_load_text(entry->written, key);
+    if (!name)
+        return;
+    ref->name = cdr_team_text(loader->team, name);
+    ref->at = cdr_load_member_at(loader, entry, key);
+}
+
+static void load_refs(cdr_loader *loader, cdr_name_refs *refs, const cdr_entry *entry,
+                      const char *key)
+{
+    size_t i;
+    json_t *name;
+    json_array_foreach(json_object_get(entry->written, key), i, name)
+    {
+        if (!json_is_string(name))
+            continue;
+        cdr_at at = cdr_load_element_at(loader, entry, key, i);
+        cdr_name_refs_add(loader->team, refs, json_string_value(name),
+                          CADRE_HISTORY_DEFAULT, &at);
+    }
+}
+
+static cadre_history read_history(const char *word)
+{
+    static const struct {
+        const char *word;
+        cadre_history history;
+    } words[] = {
+        {"all", CADRE_HISTORY_ALL},
+        {"own", CADRE_HISTORY_OWN},
+        {"last", CADRE_HISTORY_LAST},
+        {"none", CADRE_HISTORY_NONE},
+    };
+    for (size_t i = 0; word && i < sizeof(words) / sizeof(*words); i++) {
+        if (strcmp(words[i].word, word) == 0)
+            return words[i].history;
+    }
+    return CADRE_HISTORY_DEFAULT;
+}
+
+static void load_handoffs(cdr_loader *loader, cadre_agent *agent,
+                          const cdr_entry *entry)
+{
+    size_t i;
+    json_t *handoff;
+    json_array_foreach(json_object_get(entry->written, "handoffs"), i, handoff)
+    {
+        const char *to = json_is_string(handoff) ? json_string_value(handoff)
+                                                 : cdr_load_text(handoff, "to");
+        cdr_at at = cdr_load_element_at(loader, entry, "handoffs", i);
+        if (to)
+            cdr_name_refs_add(loader->team, &agent->handoff_refs, to,
+                              read_history(cdr_load_text(handoff, "history")), &at);
+    }
+}
+
+static void load_agent_options(cadre_agent *agent, const cdr_entry *entry)
+{
+    const char *block = cdr_agent_block(agent->ops);
+    const json_t *source = *block ? json_object_get(entry->read, block) : entry->read;
+    agent->options = cdr_load_options(agent->ops->options_schema, source);
+    agent->team->problems.no_memory |= !agent->options;
+}
+
+void cdr_load_agent(cdr_loader *loader, const cdr_entry *entry)
+{
+    const char *type = cdr_load_text(entry->read, "type");
+    cadre_agent *agent = cdr_team_add_agent(
+        loader->team, type ? type : CDR_DEFAULT_AGENT_TYPE, entry->name, &entry->at);
+    if (!agent)
+        return;
+    agent->is_flawed |= entry->is_flawed;
+    // An unknown type was told by the schema; only a build without llm is told here.
+    if (agent->is_flawed)
+        agent->ops = cdr_runtime_agent_ops(loader->team->runtime, agent->info.type);
+    else
+        cdr_agent_set_ops(agent, &entry->at);
+    const char *description = cdr_load_text(entry->read, "description");
+    if (description)
+        agent->info.description = cdr_team_text(loader->team, description);
+    load_ref(loader, &agent->model_ref, entry, "model");
+    load_ref(loader, &agent->entry_ref, entry, "entry");
+    load_refs(loader, &agent->member_refs, entry, "members");
+    load_refs(loader, &agent->tool_refs, entry, "tools");
+    load_handoffs(loader, agent, entry);
+    load_input_schema(loader, agent, entry);
+    agent->timeout_ms = cdr_load_integer(entry->read, "timeout", 0);
+    agent->quiet = json_is_true(json_object_get(entry->read, "quiet"));
+    if (agent->ops)
+        load_agent_options(agent, entry);
+}
+
+static void load_times(cdr_model_times *times, const json_t *read)
+{
+    const json_t *retry = json_object_get(read, "retry");
+    times->timeout_ms = cdr_load_integer(read, "timeout", times->timeout_ms);
+    times->idle_timeout_ms =
+        cdr_load_integer(read, "idle_timeout", times->idle_timeout_ms);
+    times->max_attempts =
+        (int)cdr_load_integer(retry, "attempts", times->max_attempts);
+    times->backoff_ms = cdr_load_integer(retry, "backoff", times->backoff_ms);
+    times->max_backoff_ms =
+        cdr_load_integer(retry, "max_backoff", times->max_backoff_ms);
+}
+
+void cdr_load_model(cdr_loader *loader, const cdr_entry *entry)
+{
+    const char *target = cdr_load_text(entry->read, "model");
+    cadre_model *model = cdr_team_add_model(loader->team, entry->name,
+                                            target ? target : "", &entry->at);
+    if (!model)
+        return;
+    model->is_flawed |= entry->is_flawed;
+    model->base_url =
+        cdr_team_text(loader->team, cdr_load_text(entry->read, "base_url"));
+    model->api_key_env =
+        cdr_team_text(loader->team, cdr_load_text(entry->read, "api_key_env"));
+    load_times(&model->times, entry->read);
+    cdr_at at = cdr_load_member_at(loader, entry, "model");
+    if (!target || !cdr_model_set_ops(model, &at))
+        return;
+    model->options = cdr_load_options(model->ops->options_schema, entry->read);
+    loader->team->problems.no_memory |= !model->options;
+}
+
+void cdr_load_tool(cdr_loader *loader, const cdr_entry *entry)
+{
+    const char *type = cdr_load_text(entry->read, "type");
+    cadre_tool *tool =
+        cdr_team_add_tool(loader->team, type ? type : "", entry->name, &entry->at);
+    if (!tool)
+        return;
+    tool->is_flawed |= entry->is_flawed;
+    const char *description = cdr_load_text(entry->read, "description");
+    const char *replay = cdr_load_text(entry->read, "replay");
+    json_t *parameters = json_object_get(entry->read, "parameters");
+    if (description)
+        tool->info.description = cdr_team_text(loader->team, description);
+    tool->timeout_ms = cdr_load_integer(entry->read, "timeout", tool->timeout_ms);
+    if (json_is_object(parameters)) {
+        cdr_at at = cdr_load_member_at(loader, entry, "parameters");
+        cdr_tool_set_parameters_take(tool, json_incref(parameters), &at);
+    }
+    // As with agents, the schema knows the types.
+    tool->ops = cdr_runtime_tool_ops(loader->team->runtime, tool->type);
+    if (!tool->ops)
+        return;
+    tool->replay_safe = replay ? strcmp(replay, "safe") == 0 : tool->ops->replay_safe;
+    tool->options = cdr_load_options(tool->ops->options_schema, entry->read);
+    loader->team->problems.no_memory |= !tool->options;
+}

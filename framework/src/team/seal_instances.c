@@ -1,0 +1,180 @@
+// Instances made: models, tools, then agents in order.
+#include "team/sealing.h"
+
+#include "team/build.h"
+#include "team/file_schema.h"
+#include "team/runtime.h"
+#include "team/settings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// Puts the defaults of a type into options. False: no memory.
+static bool complete(cadre_team *team, const char *options_schema, json_t **options)
+{
+    json_t *schema = cdr_settings_schema(options_schema, NULL);
+    json_t *completed =
+        schema && *options ? cdr_settings_complete(schema, *options) : NULL;
+    json_decref(schema);
+    if (!completed) {
+        team->problems.no_memory = true;
+        return false;
+    }
+    json_decref(*options);
+    *options = completed;
+    return true;
+}
+
+// Zeroed memory for an instance. NULL: no memory, kept as a mistake.
+static void *make_state(cadre_team *team, size_t size)
+{
+    void *state = calloc(1, size > 0 ? size : 1);
+    team->problems.no_memory |= !state;
+    return state;
+}
+
+static void make_model(cadre_model *model)
+{
+    cadre_error err = CADRE_ERROR_INIT;
+    const cadre_model_ops *ops = model->ops;
+    if (!complete(model->team, ops->options_schema, &model->options))
+        return;
+    model->state = make_state(model->team, ops->state_size);
+    cadre_model_config config = {
+        .struct_size = sizeof(config),
+        .name = model->name,
+        .model = model->model,
+        .base_url = model->base_url,
+        .api_key_env = model->api_key_env,
+        .options = model->options,
+    };
+    if (model->state && ops->init && ops->init(model->state, &config, &err) != CADRE_OK)
+        cdr_model_problem(model, "%s", err.text);
+}
+
+static void make_tool(cadre_tool *tool)
+{
+    cadre_error err = CADRE_ERROR_INIT;
+    const cadre_tool_ops *ops = tool->ops;
+    if (!complete(tool->team, ops->options_schema, &tool->options))
+        return;
+    tool->state = make_state(tool->team, ops->state_size);
+    cadre_tool_config config = {
+        .struct_size = sizeof(config),
+        .info = tool->info,
+        .options = tool->options,
+        .directory = tool->team->directory,
+        .run = tool->function,
+        .ctx = tool->function_ctx,
+    };
+    if (tool->state && ops->init && ops->init(tool->state, &config, &err) != CADRE_OK)
+        cdr_tool_problem(tool, "%s", err.text);
+}
+
+// Adds a tool that no file names, so it is in no index either.
+static cadre_tool *add_builtin(cadre_team *team, const cadre_tool_ops *ops)
+{
+    cadre_tool *tool = cdr_team_alloc(team, sizeof(*tool));
+    cadre_tool **tools =
+        cdr_arena_grow(&team->arena, team->tools, team->n_tools, sizeof(*tools));
+    if (!tool || !tools) {
+        team->problems.no_memory = true;
+        return NULL;
+    }
+    *tool = (cadre_tool){
+        .info = {.name = ops->type, .description = ops->summary ? ops->summary : ""},
+        .ops = ops,
+        .team = team,
+        .options = json_object(),
+        .type = ops->type,
+        .timeout_ms = 60 * 1000,
+        .replay_safe = ops->replay_safe,
+        .is_builtin = true,
+    };
+    team->tools = tools;
+    tools[team->n_tools++] = tool;
+    make_tool(tool);
+    return tool->is_flawed ? NULL : tool;
+}
+
+static const cadre_tool *builtin_tool(const cadre_agent_config *config,
+                                      const char *type)
+{
+    cadre_team *team = config->team;
+    for (size_t i = team->n_tools; i > 0 && team->tools[i - 1]->is_builtin; i--) {
+        const cadre_tool *tool = team->tools[i - 1];
+        if (strcmp(tool->type, type) == 0)
+            return tool->is_flawed ? NULL : tool;
+    }
+    const cadre_tool_ops *ops = cdr_runtime_tool_ops(team->runtime, type);
+    return ops ? add_builtin(team, ops) : NULL;
+}
+
+// Errors of an agent's init name it themselves.
+static void tell_agent(cadre_agent *agent, const char *text)
+{
+    cdr_at at = agent->at;
+    at.path = "";
+    if (strncmp(text, "agent '", 7) == 0)
+        cdr_team_problem(agent->team, &at, "%s", text);
+    else
+        cdr_agent_problem(agent, "%s", text);
+    agent->is_flawed = true;
+}
+
+static void make_agent(cadre_agent *agent)
+{
+    cadre_error err = CADRE_ERROR_INIT;
+    const cadre_agent_ops *ops = agent->ops;
+    if (!complete(agent->team, ops->options_schema, &agent->options))
+        return;
+    agent->state = make_state(agent->team, ops->state_size);
+    cadre_agent_config config = {
+        .struct_size = sizeof(config),
+        .info = agent->info,
+        .options = agent->options,
+        .members = agent->members,
+        .entry = agent->entry,
+        .model = agent->model,
+        .tools = agent->tools,
+        .builtin_tool = builtin_tool,
+        .team = agent->team,
+        .function = agent->function,
+        .function_ctx = agent->function_ctx,
+    };
+    if (agent->state && ops->init && ops->init(agent->state, &config, &err) != CADRE_OK)
+        tell_agent(agent, err.text);
+}
+
+// A flaw below is told there; what stands on it cannot be made.
+static bool has_flawed_part(const cadre_agent *agent)
+{
+    for (size_t i = 0; i < agent->members.count; i++) {
+        if (agent->members.items[i]->is_flawed)
+            return true;
+    }
+    for (size_t i = 0; i < agent->tools.count; i++) {
+        if (agent->tools.items[i]->is_flawed)
+            return true;
+    }
+    return agent->model && agent->model->is_flawed;
+}
+
+void cdr_seal_instances(cdr_sealing *sealing)
+{
+    cadre_team *team = sealing->team;
+    for (size_t i = 0; i < team->n_models; i++) {
+        if (!team->models[i]->is_flawed)
+            make_model(team->models[i]);
+    }
+    for (size_t i = 0; i < team->n_tools; i++) {
+        if (!team->tools[i]->is_flawed)
+            make_tool(team->tools[i]);
+    }
+    for (size_t i = 0; i < sealing->n_order; i++) {
+        cadre_agent *agent = sealing->order[i];
+        agent->is_flawed |= has_flawed_part(agent);
+        if (!agent->is_flawed)
+            make_agent(agent);
+    }
+}

@@ -1,0 +1,120 @@
+// Models resolved: where they are reached, which variable holds the key, and which of
+// them answer from the script.
+#include "team/sealing.h"
+
+#include "base/brief.h"
+#include "team/build.h"
+#include "team/environment.h"
+#include "team/runtime.h"
+
+#include <string.h>
+
+// The provider that answers from a script.
+#define SCRIPT_PROVIDER "script"
+
+static bool is_variable_name(const char *name)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                  "_0123456789";
+    return *name && (*name < '0' || *name > '9') && !name[strspn(name, letters)];
+}
+
+// An explicit address is another server: a key is sent there only when its variable is
+// named too.
+static void resolve_key(cadre_model *model, bool has_own_url)
+{
+    if (model->api_key_env) {
+        // Not quoted: people paste the key itself here.
+        if (*model->api_key_env && !is_variable_name(model->api_key_env))
+            cdr_model_problem(model, "api_key_env must be the name of an environment "
+                                     "variable, such as OPENAI_API_KEY; what stands "
+                                     "there is none");
+        return;
+    }
+    const char *usual = model->ops->api_key_env;
+    model->api_key_env = has_own_url || !usual ? "" : usual;
+}
+
+static const char *default_url(const cadre_model_ops *ops)
+{
+    const char *from_environment =
+        ops->base_url_env ? cdr_environment_get(ops->base_url_env) : NULL;
+    if (from_environment)
+        return from_environment;
+    return ops->base_url ? ops->base_url : "";
+}
+
+static void resolve_url(cadre_model *model)
+{
+    char brief[CDR_BRIEF_SIZE];
+    const char *url = model->base_url ? model->base_url : default_url(model->ops);
+    size_t len = strlen(url);
+    while (len > 0 && url[len - 1] == '/')
+        len--;
+    if (strncmp(url, "http://", 7) != 0 && strncmp(url, "https://", 8) != 0)
+        cdr_model_problem(model,
+                          "base_url must start with http:// or https://, got %s",
+                          cdr_brief_text(brief, url, '\''));
+    model->base_url = cdr_arena_copy(&model->team->arena, url, len);
+    model->team->problems.no_memory |= !model->base_url;
+}
+
+// The options were of another provider; the script has none of them.
+static void make_scripted(cadre_model *model)
+{
+    const cadre_model_ops *ops =
+        cdr_runtime_model_ops(model->team->runtime, SCRIPT_PROVIDER);
+    bool is_other = ops != model->ops;
+    model->is_scripted = true;
+    model->base_url = "";
+    model->api_key_env = "";
+    if (!ops) {
+        cdr_model_problem(model, "cannot work offline: this build has no provider '%s'",
+                          SCRIPT_PROVIDER);
+        return;
+    }
+    model->ops = ops;
+    if (is_other) {
+        json_decref(model->options);
+        model->options = json_object();
+        model->team->problems.no_memory |= !model->options;
+    }
+}
+
+static void resolve(cadre_model *model)
+{
+    bool is_script = strcmp(model->provider, SCRIPT_PROVIDER) == 0;
+    if (model->team->runtime->offline || is_script) {
+        make_scripted(model);
+    } else if (model->ops->answer) {
+        model->base_url = "";
+        model->api_key_env = "";
+    } else {
+        bool has_own_url = model->base_url != NULL;
+        resolve_url(model);
+        resolve_key(model, has_own_url);
+    }
+}
+
+void cdr_seal_models(cdr_sealing *sealing)
+{
+    cadre_team *team = sealing->team;
+    for (size_t i = 0; i < team->n_models; i++) {
+        if (team->models[i]->ops)
+            resolve(team->models[i]);
+    }
+}
+
+cadre_status cdr_team_check_keys(const cadre_team *team, cadre_error *err)
+{
+    for (size_t i = 0; i < team->n_models; i++) {
+        const cadre_model *model = team->models[i];
+        if (model->is_used && !model->is_scripted && *model->api_key_env &&
+            !cdr_environment_get(model->api_key_env))
+            return cadre_fail(err, CADRE_ECONFIG,
+                              "model '%s': %s is not set; set it (any text will do for "
+                              "a server that wants none), or run with --offline",
+                              model->name, model->api_key_env);
+    }
+    return CADRE_OK;
+}

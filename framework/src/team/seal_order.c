@@ -1,0 +1,89 @@
+// The order in which agents are made: members before what has them.
+//
+// A walk in depth with a stack of its own: nesting may be deep.
+#include "team/sealing.h"
+
+#include "base/buf.h"
+
+typedef enum color {
+    NOT_SEEN = 0,
+    ON_THE_PATH,
+    DONE
+} color;
+
+typedef struct step {
+    cadre_agent *agent;
+    size_t next_member;
+} step;
+
+typedef struct walk {
+    cdr_sealing *sealing;
+    unsigned char *colors; // by index of the agent
+    step *path;
+    size_t n_path;
+} walk;
+
+#define MAX_SHOWN 10
+
+// Tells of a member that is on the path already: "a -> b -> a".
+static void tell_cycle(walk *w, const cadre_agent *again)
+{
+    size_t start = w->n_path - 1;
+    while (w->path[start].agent != again)
+        start--;
+    cadre_agent *agent = w->path[start].agent;
+    size_t n_shown = w->n_path - start;
+    cdr_buf text = CDR_BUF_INIT;
+    for (size_t i = 0; i < n_shown && i < MAX_SHOWN; i++)
+        cdr_buf_printf(&text, "%s -> ", w->path[start + i].agent->info.name);
+    if (n_shown > MAX_SHOWN)
+        cdr_buf_append_text(&text, "... -> ");
+    for (size_t i = start; i < w->n_path; i++)
+        w->path[i].agent->is_flawed = true;
+    cdr_agent_problem(agent, "contains itself: %s%s", cdr_buf_text(&text),
+                      again->info.name);
+    cdr_buf_fini(&text);
+}
+
+static void push(walk *w, cadre_agent *agent)
+{
+    w->colors[agent->index] = ON_THE_PATH;
+    w->path[w->n_path++] = (step){agent, 0};
+}
+
+// Takes one step: to a member not seen yet, or back.
+static void advance(walk *w)
+{
+    step *top = &w->path[w->n_path - 1];
+    cadre_team *team = w->sealing->team;
+    if (top->next_member == top->agent->members.count) {
+        w->colors[top->agent->index] = DONE;
+        w->sealing->order[w->sealing->n_order++] = top->agent;
+        w->n_path--;
+        return;
+    }
+    cadre_agent *member =
+        team->agents[top->agent->members.items[top->next_member++]->index];
+    if (w->colors[member->index] == NOT_SEEN)
+        push(w, member);
+    else if (w->colors[member->index] == ON_THE_PATH)
+        tell_cycle(w, member);
+}
+
+void cdr_seal_order(cdr_sealing *sealing)
+{
+    cadre_team *team = sealing->team;
+    walk w = {.sealing = sealing};
+    w.colors = cdr_team_alloc(team, team->n_agents + 1);
+    w.path = cdr_team_alloc(team, team->n_agents * sizeof(*w.path) + 1);
+    sealing->order =
+        cdr_team_alloc(team, team->n_agents * sizeof(*sealing->order) + 1);
+    if (!w.colors || !w.path || !sealing->order)
+        return;
+    for (size_t i = 0; i < team->n_agents; i++) {
+        if (w.colors[i] == NOT_SEEN)
+            push(&w, team->agents[i]);
+        while (w.n_path > 0)
+            advance(&w);
+    }
+}

@@ -1,0 +1,52 @@
+// The script of a team: loaded when a model answers from it.
+#include "team/sealing.h"
+
+#include "team/runtime.h"
+#include "team/script.h"
+
+static bool is_needed(const cadre_team *team)
+{
+    for (size_t i = 0; i < team->n_models; i++) {
+        if (team->models[i]->is_used && team->models[i]->is_scripted)
+            return true;
+    }
+    return false;
+}
+
+static void check_names(cdr_sealing *sealing)
+{
+    cadre_team *team = sealing->team;
+    const cadre_script *script = team->script;
+    const char *const *agents = cdr_sealing_agent_names(sealing);
+    const char *const *tools = cdr_sealing_tool_names(sealing);
+    for (size_t i = 0; agents && i < script->n_agents; i++) {
+        const cdr_script_agent *agent = &script->agents[i];
+        if (!json_object_get(team->agent_index, agent->name))
+            cdr_problems_add_unknown(&team->problems, &agent->at, "agent", agent->name,
+                                     agents, team->n_agents);
+    }
+    for (size_t i = 0; tools && i < script->n_tools; i++) {
+        const cdr_script_tool *tool = &script->tools[i];
+        if (!json_object_get(team->tool_index, tool->name))
+            cdr_problems_add_unknown(&team->problems, &tool->at, "tool", tool->name,
+                                     tools, team->n_tools);
+    }
+}
+
+void cdr_seal_script(cdr_sealing *sealing)
+{
+    cadre_team *team = sealing->team;
+    const char *path =
+        team->runtime->script ? team->runtime->script : team->script_path;
+    if (!is_needed(team))
+        return;
+    if (!path) {
+        cdr_team_problem(team, NULL,
+                         "there is no script to answer from; add `script:` to the team "
+                         "file, or run with --script FILE");
+        return;
+    }
+    team->script = cdr_script_read(path, &team->problems);
+    if (team->script)
+        check_names(sealing);
+}

@@ -1,0 +1,41 @@
+// The steps of sealing a team, in the order they are taken.
+//
+// Each goes on after mistakes, so that all are told; what is flawed is passed over.
+// Thread: one at a time; the team's mutex is held.
+#ifndef CDR_SEALING_H
+#define CDR_SEALING_H
+
+#include "team/team.h"
+
+// What a sealing keeps while it goes on.
+typedef struct cdr_sealing {
+    cadre_team *team;
+    const char **agent_names, **model_names, **tool_names; // made when first needed
+    size_t n_model_names;
+    cadre_agent **order; // members before what has them
+    size_t n_order;
+} cdr_sealing;
+
+// Turns the names that agents wrote into pointers, and makes models of provider/model.
+void cdr_seal_names(cdr_sealing *sealing);
+
+// Orders the agents; tells of those that contain themselves.
+void cdr_seal_order(cdr_sealing *sealing);
+
+// Addresses and key variables of models; which of them are scripted.
+void cdr_seal_models(cdr_sealing *sealing);
+
+// Loads the script when a model needs it, and checks its names.
+void cdr_seal_script(cdr_sealing *sealing);
+
+// Checks the {{inputs.x}} of instructions.
+void cdr_seal_inputs(cdr_sealing *sealing);
+
+// Makes the models, tools and agents that have no mistakes.
+void cdr_seal_instances(cdr_sealing *sealing);
+
+// The names of all agents, models and tools written in the team, for messages.
+const char *const *cdr_sealing_agent_names(cdr_sealing *sealing);
+const char *const *cdr_sealing_tool_names(cdr_sealing *sealing);
+
+#endif

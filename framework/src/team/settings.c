@@ -1,0 +1,296 @@
+// Settings: checked by their schema and converted.
+//
+// 1. The schema check and the conversion report each mistake once: the conversion looks
+//    only at values of the right type.
+// 2. What is read is a copy; the value that was given is never changed.
+#include "team/settings.h"
+
+#include "cadre/error.h"
+
+#include "base/brief.h"
+#include "base/json_iterable.h"
+#include "base/json_text.h"
+#include "base/schema_walk.h"
+#include "base/units.h"
+#include "team/environment.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct conversion {
+    const cdr_settings_reader *reader;
+    cdr_schema_walk walk;
+    bool no_memory;
+} conversion;
+
+static bool is_format(const json_t *schema, const char *format)
+{
+    const char *given = json_string_value(json_object_get(schema, "format"));
+    return given && strcmp(given, format) == 0;
+}
+
+static const json_t *schema_of_member(const json_t *schema, const char *key)
+{
+    const json_t *property =
+        json_object_get(json_object_get(schema, "properties"), key);
+    return property ? property : json_object_get(schema, "additionalProperties");
+}
+
+static json_t *convert(conversion *c, const json_t *schema,
+                       const cdr_schema_slot *slot);
+
+static json_t *convert_below(conversion *c, const json_t *schema,
+                             const cdr_schema_slot *slot)
+{
+    size_t path_len = cdr_schema_walk_enter(&c->walk, slot);
+    json_t *converted = convert(c, schema, slot);
+    cdr_schema_walk_leave(&c->walk, path_len);
+    return converted;
+}
+
+static json_t *convert_object(conversion *c, const json_t *schema, const json_t *object)
+{
+    json_t *converted = json_object();
+    const char *key;
+    json_t *value;
+    json_object_foreach(cdr_json_iterable(object), key, value)
+    {
+        cdr_schema_slot slot = {value, object, key, 0};
+        json_t *member = convert_below(c, schema_of_member(schema, key), &slot);
+        if (member && json_object_set_new(converted, key, member) != 0)
+            c->no_memory = true;
+    }
+    c->no_memory |= !converted;
+    return converted;
+}
+
+// What cannot be converted becomes null, so that the others keep their places.
+static json_t *convert_array(conversion *c, const json_t *schema, const json_t *array)
+{
+    json_t *converted = json_array();
+    for (size_t i = 0; i < json_array_size(array); i++) {
+        cdr_schema_slot slot = cdr_schema_element(array, i);
+        json_t *item = convert_below(c, json_object_get(schema, "items"), &slot);
+        if (json_array_append_new(converted, item ? item : json_null()) != 0)
+            c->no_memory = true;
+    }
+    c->no_memory |= !converted;
+    return converted;
+}
+
+// A quantity as people wrote it: its bounds count milliseconds or bytes, which the
+// schema check cannot see in a text.
+static bool is_within(conversion *c, const json_t *schema, const cdr_schema_slot *slot,
+                      int64_t number)
+{
+    const json_t *minimum = json_object_get(schema, "minimum");
+    const json_t *maximum = json_object_get(schema, "maximum");
+    const char *unit = is_format(schema, "size") ? "B" : "ms";
+    char brief[CDR_BRIEF_SIZE];
+    if (json_is_integer(minimum) && number < json_integer_value(minimum)) {
+        cdr_schema_walk_report(&c->walk, slot,
+                               "expected at least %" JSON_INTEGER_FORMAT "%s, got %s",
+                               json_integer_value(minimum), unit,
+                               cdr_brief_json(brief, slot->value));
+        return false;
+    }
+    if (json_is_integer(maximum) && number > json_integer_value(maximum)) {
+        cdr_schema_walk_report(&c->walk, slot,
+                               "expected at most %" JSON_INTEGER_FORMAT "%s, got %s",
+                               json_integer_value(maximum), unit,
+                               cdr_brief_json(brief, slot->value));
+        return false;
+    }
+    return true;
+}
+
+typedef cadre_status (*parse_quantity)(const char *text, int64_t *out,
+                                       cadre_error *err);
+
+static json_t *convert_quantity(conversion *c, const json_t *schema,
+                                const cdr_schema_slot *slot, parse_quantity parse)
+{
+    cadre_error err = CADRE_ERROR_INIT;
+    int64_t number = json_integer_value(slot->value);
+    if (json_is_string(slot->value) &&
+        parse(json_string_value(slot->value), &number, &err) != CADRE_OK) {
+        cdr_schema_walk_report(&c->walk, slot, "%s", err.text);
+        return NULL;
+    }
+    return is_within(c, schema, slot, number) ? json_integer(number) : NULL;
+}
+
+static json_t *convert_limit(conversion *c, const json_t *schema,
+                             const cdr_schema_slot *slot)
+{
+    if (strcmp(json_string_value(slot->value), "unlimited") == 0)
+        return json_integer(CADRE_UNLIMITED);
+    char brief[CDR_BRIEF_SIZE];
+    cdr_buf expected = CDR_BUF_INIT;
+    cdr_schema_describe_type(&expected, schema, "integer");
+    cdr_schema_walk_report(&c->walk, slot, "expected %s or 'unlimited', got %s",
+                           cdr_buf_text(&expected), cdr_brief_json(brief, slot->value));
+    cdr_buf_fini(&expected);
+    return NULL;
+}
+
+static json_t *convert_text(conversion *c, const cdr_schema_slot *slot, bool is_path)
+{
+    cadre_error err = CADRE_ERROR_INIT;
+    cdr_buf expanded = CDR_BUF_INIT;
+    cdr_buf resolved = CDR_BUF_INIT;
+    cdr_buf *text = is_path ? &resolved : &expanded;
+    cadre_status status =
+        cdr_environment_expand(json_string_value(slot->value), &expanded, &err);
+    if (status == CADRE_OK && is_path)
+        status = cdr_path_resolve(c->reader->directory, cdr_buf_text(&expanded),
+                                  &resolved, &err);
+    json_t *converted = NULL;
+    if (status == CADRE_OK)
+        converted = json_string(cdr_buf_text(text));
+    else
+        cdr_schema_walk_report(&c->walk, slot, "%s", err.text);
+    c->no_memory |= expanded.failed || resolved.failed;
+    cdr_buf_fini(&expanded);
+    cdr_buf_fini(&resolved);
+    return converted;
+}
+
+static json_t *convert_scalar(conversion *c, const json_t *schema,
+                              const cdr_schema_slot *slot)
+{
+    bool is_text = json_is_string(slot->value);
+    bool is_quantity =
+        is_text || (json_is_integer(slot->value) && !c->reader->is_file);
+    if (is_quantity && is_format(schema, "duration"))
+        return convert_quantity(c, schema, slot, cdr_parse_duration_ms);
+    if (is_quantity && is_format(schema, "size"))
+        return convert_quantity(c, schema, slot, cdr_parse_size);
+    if (is_text && is_format(schema, "limit"))
+        return convert_limit(c, schema, slot);
+    // Texts of a C program mean what they say.
+    if (is_text && c->reader->is_file && is_format(schema, "path"))
+        return convert_text(c, slot, true);
+    if (is_text && c->reader->is_file &&
+        json_is_true(json_object_get(schema, "x-env")))
+        return convert_text(c, slot, false);
+    return json_deep_copy(slot->value);
+}
+
+static json_t *convert(conversion *c, const json_t *schema,
+                       const cdr_schema_slot *slot)
+{
+    if (json_is_object(slot->value))
+        return convert_object(c, schema, slot->value);
+    if (json_is_array(slot->value))
+        return convert_array(c, schema, slot->value);
+    return convert_scalar(c, schema, slot);
+}
+
+// The schema at a path as problems name it; NULL when it cannot be found (a key with a
+// dot in it). For advice only.
+static const json_t *schema_at(const json_t *schema, const char *path)
+{
+    while (schema && *path) {
+        char key[CDR_BRIEF_SIZE];
+        if (*path == '[') {
+            schema = json_object_get(schema, "items");
+            path += strcspn(path, "]");
+            path += *path == ']';
+        } else {
+            size_t len = strcspn(path, ".[");
+            if (len >= sizeof(key))
+                return NULL;
+            memcpy(key, path, len);
+            key[len] = '\0';
+            schema = schema_of_member(schema, key);
+            path += len;
+        }
+        path += *path == '.';
+    }
+    return schema;
+}
+
+// The check knows arguments of tools, which have properties; files have keys.
+static void rename_property(cdr_buf *out, const char *text)
+{
+    static const char *const starts[] = {"unknown property ", "missing property "};
+    for (size_t i = 0; i < 2; i++) {
+        size_t len = strlen(starts[i]);
+        if (strncmp(text, starts[i], len) == 0) {
+            cdr_buf_printf(out, "%.7s key %s", starts[i], text + len);
+            return;
+        }
+    }
+    cdr_buf_append_text(out, text);
+}
+
+static void on_check_problem(void *ctx, const cdr_schema_problem *problem)
+{
+    const cdr_settings_reader *reader = ctx;
+    if (problem->is_key && strncmp(problem->key, "x-", 2) == 0)
+        return;
+    const json_t *schema = schema_at(reader->schema, problem->path);
+    bool is_quantity = is_format(schema, "duration") || is_format(schema, "size");
+    if (is_quantity && !reader->is_file && json_is_integer(problem->value))
+        return;
+    cdr_buf text = CDR_BUF_INIT;
+    rename_property(&text, problem->text);
+    if (is_format(schema, "limit") && json_is_integer(problem->value))
+        cdr_buf_append_text(&text, "; write 'unlimited' for no limit");
+    cdr_schema_problem told = *problem;
+    told.text = text.failed ? problem->text : cdr_buf_text(&text);
+    if (reader->on_problem)
+        reader->on_problem(reader->ctx, &told);
+    cdr_buf_fini(&text);
+}
+
+json_t *cdr_settings_read(const cdr_settings_reader *reader, const json_t *value)
+{
+    cdr_settings_reader own = *reader;
+    cdr_schema_check(reader->schema, value, on_check_problem, &own);
+    conversion c = {.reader = reader};
+    cdr_schema_walk_init(&c.walk, reader->on_problem, reader->ctx);
+    cdr_schema_slot root = {value, NULL, NULL, 0};
+    json_t *converted = convert(&c, reader->schema, &root);
+    cdr_schema_walk_fini(&c.walk);
+    if (c.no_memory) {
+        json_decref(converted);
+        return NULL;
+    }
+    return converted;
+}
+
+json_t *cdr_settings_complete(const json_t *schema, const json_t *value)
+{
+    json_t *completed = cdr_schema_with_defaults(schema, value);
+    if (!completed)
+        return NULL;
+    cdr_settings_reader reader = {.schema = schema, .directory = "."};
+    conversion c = {.reader = &reader};
+    cdr_schema_walk_init(&c.walk, NULL, NULL);
+    cdr_schema_slot root = {completed, NULL, NULL, 0};
+    json_t *converted = convert(&c, schema, &root);
+    cdr_schema_walk_fini(&c.walk);
+    json_decref(completed);
+    if (c.no_memory) {
+        json_decref(converted);
+        return NULL;
+    }
+    return converted;
+}
+
+json_t *cdr_settings_schema(const char *properties, cadre_error *err)
+{
+    const char *text = properties ? properties : "{}";
+    json_t *parsed = cdr_json_parse(text, strlen(text), err);
+    if (!parsed)
+        return NULL;
+    json_t *schema = json_pack("{s:s, s:O, s:b, s:{s:b}}", "type", "object",
+                               "properties", parsed, "additionalProperties", 0,
+                               "patternProperties", "^x-", 1);
+    json_decref(parsed);
+    if (!schema)
+        cadre_fail(err, CADRE_ENOMEM, "no memory for a schema");
+    return schema;
+}

@@ -1,0 +1,107 @@
+// Text checks and places.
+#include "team/source_text.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+cadre_status cdr_source_fail(cadre_error *err, const char *name, cdr_place place,
+                             const char *format, ...)
+{
+    char text[sizeof((cadre_error *)NULL)->text];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return cadre_fail(err, CADRE_ECONFIG, "%s:%d:%d: %s", name, place.line,
+                      place.column, text);
+}
+
+size_t cdr_source_mark_length(const char *text, size_t len)
+{
+    return len >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+}
+
+void cdr_place_advance(cdr_place *place, const char *text, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        bool is_return = text[i] == '\r' && (i + 1 == len || text[i + 1] != '\n');
+        if (text[i] == '\n' || is_return) {
+            place->line++;
+            place->column = 1;
+        } else if (((unsigned char)text[i] & 0xC0) != 0x80 && text[i] != '\r') {
+            place->column++;
+        }
+    }
+}
+
+// Reads one character. Returns its length in bytes; 0: not UTF-8.
+static size_t decode(const unsigned char *text, size_t len, uint32_t *character)
+{
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    if (text[0] < 0x80) {
+        *character = text[0];
+        return 1;
+    }
+    size_t n = text[0] >= 0xF0 ? 4 : text[0] >= 0xE0 ? 3 : 2;
+    if (text[0] < 0xC2 || text[0] > 0xF4 || n > len)
+        return 0;
+    uint32_t value = text[0] & (0xFFU >> (n + 1));
+    for (size_t i = 1; i < n; i++) {
+        if ((text[i] & 0xC0) != 0x80)
+            return 0;
+        value = value << 6 | (text[i] & 0x3FU);
+    }
+    if (value < least[n] || value > 0x10FFFF || (value >= 0xD800 && value <= 0xDFFF))
+        return 0;
+    *character = value;
+    return n;
+}
+
+// YAML's c-printable (YAML 1.2.2, 5.1). JSON allows more inside strings, but nobody
+// sees such a character in an editor, and it can be written as an escape.
+static bool is_printable(uint32_t character)
+{
+    if (character < 0x20)
+        return character == '\t' || character == '\n' || character == '\r';
+    if (character >= 0x7F && character < 0xA0)
+        return character == 0x85;
+    return character != 0xFEFF && character != 0xFFFE && character != 0xFFFF;
+}
+
+static cadre_status fail_at(const char *name, const char *text, size_t offset,
+                            const char *problem, cadre_error *err)
+{
+    cdr_place place = {1, 1};
+    cdr_place_advance(&place, text, offset);
+    return cdr_source_fail(err, name, place, "%s", problem);
+}
+
+cadre_status cdr_source_check(const char *name, const char *text, size_t len,
+                              cadre_error *err)
+{
+    if (len > CDR_DOCUMENT_MAX_BYTES)
+        return cadre_fail(err, CADRE_ECONFIG, "%s: larger than 4 MiB", name);
+    if (len >= 2 &&
+        (memcmp(text, "\xFF\xFE", 2) == 0 || memcmp(text, "\xFE\xFF", 2) == 0))
+        return fail_at(name, text, 0, "this is UTF-16; save the file as UTF-8", err);
+    size_t offset = 0;
+    while (offset < len) {
+        uint32_t character = 0;
+        size_t n =
+            decode((const unsigned char *)text + offset, len - offset, &character);
+        if (n == 0)
+            return fail_at(name, text, offset,
+                           "a byte that is not UTF-8; save the file as UTF-8", err);
+        if (!is_printable(character)) {
+            char problem[80];
+            snprintf(
+                problem, sizeof problem,
+                "the control character U+%04X; write it as an escape, or remove it",
+                (unsigned)character);
+            return fail_at(name, text, offset, problem, err);
+        }
+        offset += n;
+    }
+    return CADRE_OK;
+}

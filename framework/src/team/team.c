@@ -1,0 +1,365 @@
+// Teams: born, looked at, freed; and what others may read of an agent.
+#include "team/team.h"
+
+#include "base/brief.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_NAME 64
+
+static const cdr_model_times default_times = {
+    .max_attempts = 4,
+    .backoff_ms = 500,
+    .max_backoff_ms = 30 * 1000,
+    .timeout_ms = 10 * 60 * 1000,
+    .idle_timeout_ms = 60 * 1000,
+};
+
+#define DEFAULT_TOOL_TIMEOUT_MS (60 * 1000)
+
+cadre_team *cadre_team_new(cadre_runtime *runtime, const char *name)
+{
+    if (!runtime)
+        return NULL;
+    cadre_team *team = calloc(1, sizeof(*team));
+    if (!team)
+        return NULL;
+    cdr_mutex_init(&team->mu);
+    team->runtime = runtime;
+    team->problems.arena = &team->arena;
+    team->directory = ".";
+    team->description = "";
+    team->name = cdr_arena_text(&team->arena, name ? name : "team");
+    team->agent_index = json_object();
+    team->model_index = json_object();
+    team->tool_index = json_object();
+    if (!team->name || !team->agent_index || !team->model_index || !team->tool_index) {
+        cadre_team_free(team);
+        return NULL;
+    }
+    return team;
+}
+
+static void free_agent(cadre_agent *agent)
+{
+    if (agent->state && agent->ops->fini)
+        agent->ops->fini(agent->state);
+    free(agent->state);
+    json_decref(agent->options);
+    json_decref(agent->input_schema);
+}
+
+static void free_tool(cadre_tool *tool)
+{
+    if (tool->state && tool->ops->fini)
+        tool->ops->fini(tool->state);
+    free(tool->state);
+    json_decref(tool->parameters);
+    json_decref(tool->options);
+}
+
+static void free_model(cadre_model *model)
+{
+    if (model->state && model->ops->fini)
+        model->ops->fini(model->state);
+    free(model->state);
+    json_decref(model->options);
+}
+
+void cadre_team_free(cadre_team *team)
+{
+    if (!team)
+        return;
+    // What points to others goes first; agents under a topology were made before it,
+    // but no fini may look at them.
+    for (size_t i = team->n_agents; i > 0; i--)
+        free_agent(team->agents[i - 1]);
+    for (size_t i = team->n_tools; i > 0; i--)
+        free_tool(team->tools[i - 1]);
+    for (size_t i = team->n_models; i > 0; i--)
+        free_model(team->models[i - 1]);
+    for (size_t i = 0; i < team->n_inputs; i++)
+        json_decref(team->inputs[i].schema);
+    cadre_script_free(team->script);
+    json_decref(team->agent_index);
+    json_decref(team->model_index);
+    json_decref(team->tool_index);
+    cdr_arena_fini(&team->arena);
+    cdr_mutex_fini(&team->mu);
+    free(team);
+}
+
+void *cdr_team_alloc(cadre_team *team, size_t size)
+{
+    void *memory = cdr_arena_alloc(&team->arena, size);
+    team->problems.no_memory |= !memory;
+    return memory;
+}
+
+const char *cdr_team_text(cadre_team *team, const char *text)
+{
+    const char *copy = cdr_arena_text(&team->arena, text);
+    team->problems.no_memory |= text && !copy;
+    return copy;
+}
+
+void cdr_team_problem(cadre_team *team, const cdr_at *at, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    cdr_problems_vadd(&team->problems, at, format, args);
+    va_end(args);
+}
+
+// Tells of a thing as a whole, which needs no path beside its name.
+static void add_whole(cadre_team *team, const cdr_at *at, const char *what,
+                      const char *format, va_list args) CADRE_PRINTF(4, 0);
+
+static void add_whole(cadre_team *team, const cdr_at *at, const char *what,
+                      const char *format, va_list args)
+{
+    cdr_at place = *at;
+    place.path = what;
+    cdr_problems_vadd(&team->problems, &place, format, args);
+}
+
+static const char *quoted(cadre_team *team, const char *kind, const char *name)
+{
+    char brief[CDR_BRIEF_SIZE];
+    const char *text = cdr_arena_printf(&team->arena, "%s %s", kind,
+                                        cdr_brief_text(brief, name, '\''));
+    return text ? text : kind;
+}
+
+void cdr_agent_problem(cadre_agent *agent, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    add_whole(agent->team, &agent->at, quoted(agent->team, "agent", agent->info.name),
+              format, args);
+    va_end(args);
+    agent->is_flawed = true;
+}
+
+void cdr_model_problem(cadre_model *model, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    add_whole(model->team, &model->at, quoted(model->team, "model", model->name),
+              format, args);
+    va_end(args);
+    model->is_flawed = true;
+}
+
+void cdr_tool_problem(cadre_tool *tool, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    add_whole(tool->team, &tool->at, quoted(tool->team, "tool", tool->info.name),
+              format, args);
+    va_end(args);
+    tool->is_flawed = true;
+}
+
+void cdr_name_refs_add(cadre_team *team, cdr_name_refs *refs, const char *name,
+                       cadre_history history, const cdr_at *at)
+{
+    cdr_name_ref *items =
+        cdr_arena_grow(&team->arena, refs->items, refs->count, sizeof(*items));
+    if (!items) {
+        team->problems.no_memory = true;
+        return;
+    }
+    refs->items = items;
+    items[refs->count++] = (cdr_name_ref){cdr_team_text(team, name), *at, history};
+}
+
+static bool is_name(const char *name)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
+    size_t len = strlen(name);
+    return *name >= 'a' && *name <= 'z' && len <= MAX_NAME &&
+           strspn(name, letters) == len;
+}
+
+// Enters a name at a position. False: there is one already, at `*first`.
+static bool enter(cadre_team *team, json_t *index, const char *name, size_t position,
+                  size_t *first)
+{
+    json_t *there = json_object_get(index, name);
+    if (there) {
+        *first = (size_t)json_integer_value(there);
+        return false;
+    }
+    // A name that is not UTF-8 is not entered; the rule for names tells of it.
+    if (json_object_set_new(index, name, json_integer((json_int_t)position)) != 0 &&
+        is_name(name))
+        team->problems.no_memory = true;
+    return true;
+}
+
+// What models call to hand over, whatever the team's own tools are.
+#define TRANSFER_TOOL "transfer_to_agent"
+
+#define NAME_RULE "a name is [a-z][a-z0-9_]*, at most 64 long"
+
+static void tell_twice(cadre_team *team, const cdr_at *at, const char *kind,
+                       const char *name, const cdr_at *first)
+{
+    cdr_at place = *at;
+    place.path = quoted(team, kind, name);
+    if (first->file && first->line > 0)
+        cdr_team_problem(team, &place, "is there already, at %s:%d:%d", first->file,
+                         first->line, first->column);
+    else
+        cdr_team_problem(team, &place, "is added twice");
+}
+
+cadre_agent *cdr_team_add_agent(cadre_team *team, const char *type, const char *name,
+                                const cdr_at *at)
+{
+    cadre_agent *agent = cdr_team_alloc(team, sizeof(*agent));
+    cadre_agent **agents =
+        cdr_arena_grow(&team->arena, team->agents, team->n_agents, sizeof(*agents));
+    const char *own_name = cdr_team_text(team, name);
+    const char *own_type = cdr_team_text(team, type);
+    if (!agent || !agents || !own_name || !own_type) {
+        team->problems.no_memory = true;
+        return NULL;
+    }
+    team->agents = agents;
+    size_t first = 0;
+    if (!enter(team, team->agent_index, name, team->n_agents, &first)) {
+        tell_twice(team, at, "agent", name, &team->agents[first]->at);
+        return NULL;
+    }
+    agents[team->n_agents] = agent;
+    agent->index = (int)team->n_agents++;
+    agent->team = team;
+    agent->at = *at;
+    agent->info.name = own_name;
+    agent->info.type = own_type;
+    agent->info.description = "";
+    if (!is_name(name))
+        cdr_agent_problem(agent, NAME_RULE);
+    return agent;
+}
+
+cadre_model *cdr_team_add_model(cadre_team *team, const char *name,
+                                const char *provider_and_model, const cdr_at *at)
+{
+    cadre_model *model = cdr_team_alloc(team, sizeof(*model));
+    cadre_model **models =
+        cdr_arena_grow(&team->arena, team->models, team->n_models, sizeof(*models));
+    size_t len = strcspn(provider_and_model, "/");
+    const char *own_name = cdr_team_text(team, name);
+    const char *provider = cdr_arena_copy(&team->arena, provider_and_model, len);
+    const char *rest = provider_and_model[len] ? provider_and_model + len + 1 : "";
+    const char *own_model = cdr_team_text(team, rest);
+    if (!model || !models || !own_name || !provider || !own_model) {
+        team->problems.no_memory = true;
+        return NULL;
+    }
+    team->models = models;
+    size_t first = 0;
+    if (!enter(team, team->model_index, name, team->n_models, &first)) {
+        tell_twice(team, at, "model", name, &team->models[first]->at);
+        return NULL;
+    }
+    models[team->n_models++] = model;
+    model->team = team;
+    model->at = *at;
+    model->times = default_times;
+    model->name = own_name;
+    model->provider = provider;
+    model->model = own_model;
+    bool is_made_from_name = strcmp(name, provider_and_model) == 0;
+    if (!is_made_from_name && !is_name(name))
+        cdr_model_problem(model, NAME_RULE);
+    return model;
+}
+
+cadre_tool *cdr_team_add_tool(cadre_team *team, const char *type, const char *name,
+                              const cdr_at *at)
+{
+    cadre_tool *tool = cdr_team_alloc(team, sizeof(*tool));
+    cadre_tool **tools =
+        cdr_arena_grow(&team->arena, team->tools, team->n_tools, sizeof(*tools));
+    const char *own_name = cdr_team_text(team, name);
+    const char *own_type = cdr_team_text(team, type);
+    if (!tool || !tools || !own_name || !own_type) {
+        team->problems.no_memory = true;
+        return NULL;
+    }
+    team->tools = tools;
+    size_t first = 0;
+    if (!enter(team, team->tool_index, name, team->n_tools, &first)) {
+        tell_twice(team, at, "tool", name, &team->tools[first]->at);
+        return NULL;
+    }
+    tools[team->n_tools++] = tool;
+    tool->team = team;
+    tool->at = *at;
+    tool->info.name = own_name;
+    tool->info.description = "";
+    tool->type = own_type;
+    tool->timeout_ms = DEFAULT_TOOL_TIMEOUT_MS;
+    if (!is_name(name))
+        cdr_tool_problem(tool, NAME_RULE);
+    else if (strcmp(name, TRANSFER_TOOL) == 0)
+        cdr_tool_problem(tool, "the name is kept for handing over; take another");
+    return tool;
+}
+
+cadre_agent *cdr_team_find_agent(const cadre_team *team, const char *name)
+{
+    json_t *position = json_object_get(team->agent_index, name);
+    return position ? team->agents[json_integer_value(position)] : NULL;
+}
+
+const char *const *cadre_team_problems(const cadre_team *team, size_t *n)
+{
+    *n = team && team->problem_texts ? team->problems.count : 0;
+    return *n > 0 ? (const char *const *)team->problem_texts : NULL;
+}
+
+const char *cadre_team_name(const cadre_team *team)
+{
+    return team ? team->name : "";
+}
+
+const cadre_agent *cadre_team_root(const cadre_team *team)
+{
+    return team && team->is_sealed ? team->root : NULL;
+}
+
+const cadre_agent *cadre_team_find(const cadre_team *team, const char *name)
+{
+    return team && name ? cdr_team_find_agent(team, name) : NULL;
+}
+
+cadre_agents cadre_team_agents(const cadre_team *team)
+{
+    if (!team)
+        return (cadre_agents){NULL, 0};
+    return (cadre_agents){(const cadre_agent *const *)team->agents, team->n_agents};
+}
+
+const cadre_agent_info *cadre_agent_get_info(const cadre_agent *agent)
+{
+    if (agent->state && agent->ops->info)
+        return agent->ops->info(agent->state);
+    return &agent->info;
+}
+
+cadre_agents cadre_agent_members(const cadre_agent *agent)
+{
+    return agent->members;
+}
+
+cadre_handoffs cadre_agent_handoffs(const cadre_agent *agent)
+{
+    return agent->handoffs;
+}

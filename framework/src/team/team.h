@@ -1,0 +1,189 @@
+// A team inside: agents, models and tools, first as they were written, then resolved.
+//
+// Rules:
+// 1. Adding never fails towards the caller: each mistake is kept as one text, with the
+//    place in the file where there is one.
+// 2. Sealing resolves names, checks options, makes instances; after it nothing changes,
+//    so runs read the team without a lock.
+// 3. Instances are made after everything they point to: models and tools, then agents,
+//    members before the topology over them.
+//
+// Thread: building and sealing one thread at a time (cdr_team_seal locks); afterwards
+// any.
+#ifndef CDR_TEAM_H
+#define CDR_TEAM_H
+
+#include "cadre/ext/agent.h"
+#include "cadre/ext/model.h"
+#include "cadre/ext/script.h"
+#include "cadre/run.h"
+#include "cadre/team.h"
+
+#include "base/arena.h"
+#include "base/mutex.h"
+#include "team/problems.h"
+
+// A name that stands for something until sealing.
+typedef struct cdr_name_ref {
+    const char *name; // NULL: none was written
+    cdr_at at;
+    cadre_history history; // of a handoff
+} cdr_name_ref;
+
+typedef struct cdr_name_refs {
+    cdr_name_ref *items;
+    size_t count;
+} cdr_name_refs;
+
+struct cadre_agent {
+    cadre_agent_info info;
+    const cadre_agent_ops *ops;
+    void *state; // ops->state_size bytes
+    cadre_team *team;
+    int index; // in file order
+    // As written:
+    cdr_at at;
+    json_t *input_schema; // owned; what info.input_schema points to
+    json_t *options;      // of its block; owned; defaults filled in by sealing
+    cdr_name_refs member_refs, handoff_refs, tool_refs;
+    cdr_name_ref entry_ref, model_ref;
+    cadre_status (*function)(void *ctx, cadre_frame *frame, cadre_error *err);
+    void *function_ctx;
+    // Resolved:
+    cadre_agents members;
+    cadre_handoffs handoffs;
+    cadre_tools tools;
+    const cadre_agent *entry;
+    const cadre_model *model;
+    int64_t timeout_ms; // 0: none
+    bool quiet;
+    bool is_flawed; // a mistake in it was told already, so it cannot be made
+};
+
+// Retries and times of a model.
+typedef struct cdr_model_times {
+    int max_attempts;        // 4
+    int64_t backoff_ms;      // 500
+    int64_t max_backoff_ms;  // 30 s
+    int64_t timeout_ms;      // 10 min, one attempt
+    int64_t idle_timeout_ms; // 60 s
+} cdr_model_times;
+
+struct cadre_model {
+    const char *name;        // as the team calls it
+    const char *provider;    // before the first slash
+    const char *model;       // after it
+    const char *base_url;    // without a slash at its end; "" for `answer` models;
+                             // before sealing as written, NULL: not
+    const char *api_key_env; // "" when none is sent; before sealing as written
+    const cadre_model_ops *ops;
+    void *state;
+    cadre_team *team;
+    cdr_at at;
+    json_t *options; // owned
+    cdr_model_times times;
+    bool is_used;     // by an agent of the team
+    bool is_scripted; // answers come from the team's script
+    bool is_flawed;   // as of agents
+};
+
+struct cadre_tool {
+    cadre_tool_info info;
+    const cadre_tool_ops *ops;
+    void *state;
+    cadre_team *team;
+    cdr_at at;
+    json_t *parameters; // owned; what info.parameters points to
+    json_t *options;    // owned
+    const char *type;
+    cadre_status (*function)(void *ctx, cadre_frame *frame, const json_t *arguments,
+                             cadre_error *err);
+    void *function_ctx;
+    int64_t timeout_ms; // 60 s
+    bool replay_safe;
+    bool is_builtin; // made for a topology (transfer), not written in the team
+    bool is_flawed;  // as of agents
+};
+
+// A typed parameter of the team ("inputs:").
+typedef struct cdr_input {
+    const char *name;
+    json_t *schema; // owned; `default` in it, or the input is required
+} cdr_input;
+
+struct cadre_team {
+    cadre_runtime *runtime;
+    const char *name, *description;
+    const char *directory; // of the file; "." without one
+    cdr_arena arena;       // all texts and arrays
+    cadre_agent **agents;
+    size_t n_agents;
+    cadre_model **models;
+    size_t n_models;
+    cadre_tool **tools;
+    size_t n_tools;
+    cdr_input *inputs;
+    size_t n_inputs;
+    cdr_name_ref root_ref;
+    const cadre_agent *root;
+    const char *script_path; // NULL: none; absolute or relative to the working folder
+    cadre_script *script;    // loaded at sealing when the runtime is offline, or when a
+                             // model of provider `script` is used
+    cadre_limits limits;
+    cdr_problems problems;
+    const char **problem_texts; // made when they are asked for
+    json_t *agent_index, *model_index, *tool_index; // name -> position
+    bool is_sealed;
+    cdr_mutex mu; // held while sealing
+};
+
+// Keeps a mistake; `at` NULL: it has no place.
+void cdr_team_problem(cadre_team *team, const cdr_at *at, const char *format, ...)
+    CADRE_PRINTF(3, 4);
+
+// Keeps a mistake that concerns a whole agent, model or tool: "agent 'triage': ...".
+// It is flawed from then on.
+void cdr_agent_problem(cadre_agent *agent, const char *format, ...) CADRE_PRINTF(2, 3);
+void cdr_model_problem(cadre_model *model, const char *format, ...) CADRE_PRINTF(2, 3);
+void cdr_tool_problem(cadre_tool *tool, const char *format, ...) CADRE_PRINTF(2, 3);
+
+// Adds what is to be filled further before sealing; name and type are copied. A name
+// that breaks the rules, or an unknown type, is a mistake that is kept, and the result
+// is flawed; it is added all the same so that who names it is not told off too. NULL:
+// there is one of that name, which is kept as a mistake, or no memory.
+cadre_agent *cdr_team_add_agent(cadre_team *team, const char *type, const char *name,
+                                const cdr_at *at);
+cadre_model *cdr_team_add_model(cadre_team *team, const char *name,
+                                const char *provider_and_model, const cdr_at *at);
+cadre_tool *cdr_team_add_tool(cadre_team *team, const char *type, const char *name,
+                              const cdr_at *at);
+
+// Adds a typed parameter; the schema is borrowed and copied.
+void cdr_team_add_input(cadre_team *team, const char *name, const json_t *schema,
+                        const cdr_at *at);
+
+// Copies a text into the team; NULL stays NULL. No memory is kept as a mistake.
+const char *cdr_team_text(cadre_team *team, const char *text);
+
+// Memory that lives as long as the team, zeroed. NULL: none; kept as a mistake.
+void *cdr_team_alloc(cadre_team *team, size_t size);
+
+// Adds a name to a list of them; the text is copied.
+void cdr_name_refs_add(cadre_team *team, cdr_name_refs *refs, const char *name,
+                       cadre_history history, const cdr_at *at);
+
+// Finds by name; NULL: not there.
+cadre_agent *cdr_team_find_agent(const cadre_team *team, const char *name);
+
+// Before a run: is every key variable of the models in use set? Names the variable and
+// --offline. Secrets are read from the environment when a request is made.
+cadre_status cdr_team_check_keys(const cadre_team *team, cadre_error *err);
+
+// The run's inputs: given ones checked, defaults filled in. New reference; NULL: `err`.
+json_t *cdr_team_inputs(const cadre_team *team, const json_t *given, cadre_error *err);
+
+// Replaces {{inputs.name}}; the result is allocated with malloc. Unknown names were
+// refused at sealing.
+char *cdr_team_render(const char *text, const json_t *inputs);
+
+#endif

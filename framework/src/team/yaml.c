@@ -1,0 +1,181 @@
+// Documents: from a file to values, and what the file says about each.
+#include "team/yaml.h"
+
+#include "team/document_builder.h"
+#include "team/source_text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool is_json_name(const char *name)
+{
+    size_t len = strlen(name);
+    return len >= 5 && strcmp(name + len - 5, ".json") == 0;
+}
+
+// NULL: no memory.
+static cdr_document *document_new(const char *name)
+{
+    cdr_document *document = calloc(1, sizeof *document);
+    if (!document)
+        return NULL;
+    document->name = strdup(name);
+    document->is_json = is_json_name(name);
+    document->arena = (cdr_arena)CDR_ARENA_INIT;
+    if (!document->name) {
+        free(document);
+        return NULL;
+    }
+    return document;
+}
+
+void cdr_document_free(cdr_document *document)
+{
+    if (!document)
+        return;
+    json_decref(document->root);
+    cdr_arena_fini(&document->arena);
+    free(document->containers);
+    free(document->name);
+    free(document);
+}
+
+static cadre_status read_text(cdr_document *document, const char *text, size_t len,
+                              cadre_error *err)
+{
+    cdr_builder builder;
+    cdr_builder_init(&builder, document, err);
+    cadre_status status = document->is_json ? cdr_json_read(&builder, text, len)
+                                            : cdr_yaml_read(&builder, text, len);
+    cdr_builder_fini(&builder);
+    if (status == CADRE_OK && !document->root) {
+        cdr_place start = {1, 1};
+        document->root = json_null();
+        document->root_slot = (cdr_slot){NULL, start, start, "", true};
+    }
+    return status;
+}
+
+cadre_status cdr_document_parse(const char *name, const char *text, size_t len,
+                                cdr_document **out, cadre_error *err)
+{
+    size_t mark_len = cdr_source_mark_length(text, len);
+    cadre_status status = cdr_source_check(name, text + mark_len, len - mark_len, err);
+    if (status != CADRE_OK)
+        return status;
+    cdr_document *document = document_new(name);
+    if (!document)
+        return cadre_fail(err, CADRE_ENOMEM, "%s: no memory to read the file", name);
+    status = read_text(document, text + mark_len, len - mark_len, err);
+    if (status != CADRE_OK) {
+        cdr_document_free(document);
+        return status;
+    }
+    *out = document;
+    return CADRE_OK;
+}
+
+static cadre_status fail_read(const char *path, int number, cadre_error *err)
+{
+    char text[128];
+    return cadre_fail(err, CADRE_EIO, "cannot read '%s': %s", path,
+                      strerror_r(number, text, sizeof text));
+}
+
+// Reads at most `size` bytes, from a pipe too. Returns their number; -1: errno.
+static ssize_t read_all(int file, char *text, size_t size)
+{
+    size_t len = 0;
+    while (len < size) {
+        ssize_t n = read(file, text + len, size - len);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -1;
+        if (n == 0)
+            break;
+        len += (size_t)n;
+    }
+    return (ssize_t)len;
+}
+
+cadre_status cdr_document_load(const char *path, cdr_document **out, cadre_error *err)
+{
+    cadre_status status;
+    // One byte more than is allowed shows that the file is too large.
+    size_t size = CDR_DOCUMENT_MAX_BYTES + 1 + sizeof "\xEF\xBB\xBF" - 1;
+    char *text = malloc(size);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (!text) {
+        status = cadre_fail(err, CADRE_ENOMEM, "%s: no memory to read the file", path);
+        goto out;
+    }
+    if (file < 0) {
+        status = fail_read(path, errno, err);
+        goto out;
+    }
+    ssize_t len = read_all(file, text, size);
+    if (len < 0) {
+        status = fail_read(path, errno, err);
+        goto out;
+    }
+    status = cdr_document_parse(path, text, (size_t)len, out, err);
+out:
+    if (file >= 0)
+        close(file);
+    free(text);
+    return status;
+}
+
+const char *cdr_document_name(const cdr_document *document)
+{
+    return document->name;
+}
+
+static cdr_document_value value_at(const cdr_slot *slot, json_t *value)
+{
+    if (!slot || !value)
+        return (cdr_document_value){0};
+    return (cdr_document_value){
+        .value = value,
+        .place = slot->place,
+        .key_place = slot->key_place,
+        .text = slot->text,
+        .is_plain = slot->is_plain,
+    };
+}
+
+cdr_document_value cdr_document_root(const cdr_document *document)
+{
+    return value_at(&document->root_slot, document->root);
+}
+
+cdr_document_value cdr_document_member(const cdr_document *document,
+                                       const json_t *object, const char *key)
+{
+    const cdr_container *container = cdr_document_find(document, object);
+    const cdr_slot *slot = container ? cdr_container_find(container, key) : NULL;
+    return value_at(slot, json_object_get(object, key));
+}
+
+cdr_document_value cdr_document_element(const cdr_document *document,
+                                        const json_t *array, size_t index)
+{
+    const cdr_container *container = cdr_document_find(document, array);
+    if (!container || !json_is_array(array) || index >= container->n_slots)
+        return value_at(NULL, NULL);
+    return value_at(&container->slots[index], json_array_get(array, index));
+}
+
+cdr_document_value cdr_document_at(const cdr_document *document,
+                                   const json_t *container, const char *key,
+                                   size_t index)
+{
+    if (!container)
+        return cdr_document_root(document);
+    return key ? cdr_document_member(document, container, key)
+               : cdr_document_element(document, container, index);
+}
