@@ -1,0 +1,449 @@
+// See execute.h.
+#include "run/execute.h"
+
+#include "run/scope.h"
+#include "run/script_check.h"
+#include "run/tool_round.h"
+#include "tree/outbox.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void cdr_ran_fini(cdr_ran *ran)
+{
+    cdr_text_unref(ran->output);
+    cdr_failure_unref(ran->failure);
+}
+
+// --- One frame ---
+
+bool cdr_work_begin(cadre_frame *frame, cdr_strand *strand)
+{
+    cdr_work *work = cdr_work_new(strand);
+    if (work == NULL)
+        return false;
+    cdr_mutex_lock(&frame->tree->mu);
+    frame->work = work;
+    cdr_mutex_unlock(&frame->tree->mu);
+    return true;
+}
+
+cdr_work *cdr_work_end(cadre_frame *frame)
+{
+    cdr_mutex_lock(&frame->tree->mu);
+    cdr_work *work = frame->work;
+    frame->work = NULL;
+    cdr_mutex_unlock(&frame->tree->mu);
+    return work;
+}
+
+static cadre_stop_reason reason_of(const cadre_error *err)
+{
+    switch (err->error_class) {
+    case CADRE_CLASS_LOOP:
+        return CADRE_STOP_LOOP;
+    case CADRE_CLASS_LIMIT:
+        return CADRE_STOP_LIMIT;
+    case CADRE_CLASS_DIVERGED:
+        return CADRE_STOP_DIVERGED;
+    default:
+        return CADRE_STOP_ERROR;
+    }
+}
+
+// A child's failure that `run` passed on stays that child's; else it is this frame's.
+static cdr_failure *failure_of(cadre_frame *frame, const cadre_error *err)
+{
+    char id[CADRE_ID_TEXT_SIZE];
+    cdr_failure *child = frame->work == NULL ? NULL : frame->work->child_failure;
+    cadre_error own = *err;
+    if (child != NULL &&
+        (err->text[0] == '\0' || strcmp(err->text, child->message) == 0))
+        return cdr_failure_ref(child);
+    if (own.text[0] == '\0')
+        cadre_fail(&own, CADRE_EFAILED, "agent '%s' failed without saying why",
+                   frame->name);
+    cadre_id_text(frame->id, id);
+    return cdr_failure_new(&own, frame->agent->info.name, id);
+}
+
+static void ending_of_mark(cadre_frame *frame, cdr_ending *ending)
+{
+    cadre_error why = CADRE_ERROR_INIT;
+    cdr_frame_stopped(frame, &why);
+    bool is_late = frame->mark == CDR_MARK_TIMEOUT;
+    ending->status = is_late ? CADRE_FRAME_TIMEOUT : CADRE_FRAME_ABORTED;
+    ending->stop_reason = is_late ? CADRE_STOP_TIMEOUT : CADRE_STOP_ABORTED;
+    char id[CADRE_ID_TEXT_SIZE];
+    cadre_id_text(frame->id, id);
+    ending->failure = cdr_failure_new(&why, frame->agent->info.name, id);
+}
+
+void cdr_ending_of(cadre_frame *frame, cadre_status status, const cadre_error *err,
+                   cdr_ending *ending)
+{
+    const cdr_work *work = frame->work;
+    memset(ending, 0, sizeof *ending);
+    if (frame->mark != CDR_MARK_NONE) {
+        ending_of_mark(frame, ending);
+    } else if (status == CADRE_OK) {
+        ending->status = CADRE_FRAME_COMPLETED;
+        ending->stop_reason = CADRE_STOP_FINAL;
+        ending->output = work == NULL ? NULL : cdr_text_ref(work->output);
+    } else {
+        ending->status = CADRE_FRAME_FAILED;
+        ending->stop_reason = reason_of(err);
+        ending->failure = failure_of(frame, err);
+    }
+    if (work != NULL && work->stop_reason != CADRE_STOP_NONE &&
+        frame->mark == CDR_MARK_NONE)
+        ending->stop_reason = (cadre_stop_reason)work->stop_reason;
+}
+
+// Runs one frame; what it transferred to, or NULL. The ending owns its references.
+static cadre_frame *run_one(cadre_frame *frame, cdr_strand *strand, cdr_ending *ending,
+                            const char **agent)
+{
+    cadre_error err = CADRE_ERROR_INIT;
+    cadre_status status = CADRE_ENOMEM;
+    if (cdr_work_begin(frame, strand)) {
+        status = cdr_frame_stopped(frame, &err);
+        if (status == CADRE_OK)
+            status = frame->agent->ops->run(frame->agent->state, frame, &err);
+    } else {
+        cadre_fail(&err, status, "no memory to run '%s'", frame->name);
+    }
+    cadre_frame *next = frame->work == NULL ? NULL : frame->work->transfer;
+    if (status != CADRE_OK || frame->mark != CDR_MARK_NONE)
+        next = NULL;
+    if (status == CADRE_OK && next == NULL)
+        status = cdr_script_check(frame, &err);
+    *agent = frame->name;
+    if (next == NULL) {
+        cdr_ending_of(frame, status, &err, ending);
+        if (frame->work != NULL && frame->work->answered_by != NULL)
+            *agent = frame->work->answered_by;
+    }
+    if (frame->work != NULL)
+        cdr_round_free(frame->work->round);
+    cdr_work_free(cdr_work_end(frame));
+    return next;
+}
+
+// --- return_to_source ---
+
+// After an answer: the agent that handed over goes on, in a new frame.
+static cadre_frame *enter_source(cadre_frame *frame, const cdr_ending *ending)
+{
+    cdr_scope_state *scope = frame->scope;
+    cdr_transfer_decision decision;
+    cadre_error err = CADRE_ERROR_INIT;
+    cadre_frame *next = NULL;
+    bool found = false;
+    if (scope == NULL || !scope->scope->return_to_source || frame->source == NULL ||
+        ending->status != CADRE_FRAME_COMPLETED)
+        return NULL;
+    const cadre_agent *to = frame->source->agent;
+    if (cdr_scope_decide(scope, frame->agent, to->info.name, "", &decision, &err) !=
+            CADRE_OK ||
+        (decision.kind != CDR_TRANSFER_DONE && decision.kind != CDR_TRANSFER_UNKNOWN))
+        return NULL;
+    cdr_birth birth = {.kind = CDR_FRAME_AGENT,
+                       .name = to->info.name,
+                       .agent = to,
+                       .key = "transfer",
+                       .scope = scope,
+                       .is_quiet = to->quiet,
+                       .is_transfer = true,
+                       .timeout_ms = to->timeout_ms};
+    cdr_mutex_lock(&frame->tree->mu);
+    if (cdr_frame_enter_locked(frame, &birth, &next, &found, &err) == CADRE_OK) {
+        next->is_return = true;
+        next->source = frame->source->source;
+    }
+    cdr_mutex_unlock(&frame->tree->mu);
+    return next;
+}
+
+// --- The chain ---
+
+// Ends the frames from the last one up to the first, in one commit.
+static void end_chain(cadre_frame *first, cadre_frame *last, cdr_ending *ending)
+{
+    cdr_tree *tree = first->tree;
+    cdr_mutex_lock(&tree->mu);
+    for (cadre_frame *frame = last;; frame = frame->parent) {
+        cdr_ending own = *ending;
+        own.failure = cdr_failure_ref(ending->failure);
+        own.output = frame == last ? ending->output : NULL;
+        cdr_frame_end_locked(frame, &own);
+        if (frame == first)
+            break;
+    }
+    cdr_mutex_unlock(&tree->mu);
+}
+
+void cdr_execute(cadre_frame *first, cdr_strand *strand, cdr_ran *ran)
+{
+    cdr_tree *tree = first->tree;
+    cdr_ending ending = {.status = CADRE_FRAME_FAILED};
+    const char *agent = first->name;
+    cadre_frame *last = first;
+    for (;;) {
+        cadre_frame *next = run_one(last, strand, &ending, &agent);
+        bool answered = next == NULL;
+        if (answered)
+            next = enter_source(last, &ending);
+        if (next == NULL)
+            break;
+        if (answered) {
+            cdr_text_unref(ending.output);
+            cdr_failure_unref(ending.failure);
+        }
+        cdr_mutex_lock(&tree->mu);
+        last->status = CADRE_FRAME_WAITING;
+        if (next->status == CADRE_FRAME_PENDING)
+            cdr_frame_start_locked(next, false);
+        cdr_mutex_unlock(&tree->mu);
+        last = next;
+    }
+    end_chain(first, last, &ending);
+    *ran = (cdr_ran){.status = ending.status,
+                     .stop_reason = ending.stop_reason,
+                     .output = ending.output,
+                     .agent = agent,
+                     .failure = ending.failure,
+                     .usage = first->usage};
+}
+
+// --- Calls ---
+
+void cdr_outcome_clear(cadre_outcome *out)
+{
+    if (out != NULL)
+        *out = (cadre_outcome){.text = "", .agent = "", .error = ""};
+}
+
+cadre_status cdr_check_call(cadre_frame *frame, const cadre_call *call,
+                            cadre_error *err)
+{
+    cadre_status status = cdr_frame_stopped(frame, err);
+    if (status != CADRE_OK)
+        return status;
+    if (frame->work == NULL)
+        return cadre_fail(err, CADRE_EINVAL, "'%s': its `run` has returned",
+                          frame->name);
+    if (call == NULL || call->struct_size < sizeof *call)
+        return cadre_fail(err, CADRE_EINVAL, "'%s': a call without CADRE_CALL",
+                          frame->name);
+    if (call->agent == NULL)
+        return cadre_fail(err, CADRE_EINVAL, "'%s': a call names no agent",
+                          frame->name);
+    if (call->agent->team != frame->tree->team)
+        return cadre_fail(err, CADRE_EINVAL, "'%s': agent '%s' is of another team",
+                          frame->name, call->agent->info.name);
+    return CADRE_OK;
+}
+
+bool cdr_say_locked(cadre_frame *frame, cdr_message *message)
+{
+    cadre_event event = {.type = CADRE_EVENT_MESSAGE_END};
+    if (message == NULL)
+        return false;
+    if (!cdr_conversation_append_take(frame->conversation, message))
+        return false;
+    event.u.message_end.finish =
+        message->m.role == CADRE_ROLE_ASSISTANT ? CADRE_FINISH_STOP : CADRE_FINISH_NONE;
+    message->m.seq = cdr_outbox_event_locked(frame, &event, message, true);
+    cdr_outbox_message_locked(frame, frame->conversation, message);
+    return true;
+}
+
+static cdr_text *input_text(const cadre_call *call, cadre_error *err)
+{
+    cdr_text *text = NULL;
+    if (call->json != NULL) {
+        char *dump = json_dumps(call->json, JSON_COMPACT | JSON_ENCODE_ANY);
+        text = dump == NULL ? NULL : cdr_text_new(dump, strlen(dump));
+        free(dump);
+    } else if (call->input != NULL) {
+        text = cdr_text_new(call->input, strlen(call->input));
+    } else {
+        return NULL;
+    }
+    if (text == NULL)
+        cadre_fail(err, CADRE_ENOMEM, "no memory for an input");
+    return text;
+}
+
+// What a member was told stands in its conversation: as the user's turn in one of its
+// own, as input from its caller in a shared one.
+static bool say_input_locked(cadre_frame *child, const cadre_frame *caller, bool fork)
+{
+    if (child->input == NULL)
+        return true;
+    cadre_message said = {.role = CADRE_ROLE_USER,
+                          .agent = caller->agent->info.name,
+                          .to = child->name,
+                          .text = child->input->bytes,
+                          .is_input = !fork};
+    return cdr_say_locked(child, cdr_message_new(&said, (cadre_id){0, 0}, child->id));
+}
+
+cadre_status cdr_enter_call(cadre_frame *frame, const cadre_call *call, bool fork,
+                            cadre_frame **child, bool *found, cadre_error *err)
+{
+    enum {
+        MANY_FACTS = 256
+    };
+    cdr_tree *tree = frame->tree;
+    cadre_status status = CADRE_ENOMEM;
+    cdr_birth birth = {.kind = CDR_FRAME_AGENT,
+                       .name = call->agent->info.name,
+                       .agent = call->agent,
+                       .key = call->key,
+                       .is_named = call->key != NULL,
+                       .timeout_ms = call->timeout_ms,
+                       .history = fork ? CADRE_HISTORY_DEFAULT : call->history,
+                       .is_blocking = true,
+                       .is_fork = fork,
+                       .is_quiet =
+                           call->agent->quiet || (call->flags & CADRE_CALL_QUIET) != 0};
+    if (call->agent->timeout_ms > 0 &&
+        (birth.timeout_ms == 0 || call->agent->timeout_ms < birth.timeout_ms))
+        birth.timeout_ms = call->agent->timeout_ms;
+    birth.input = input_text(call, err);
+    if (birth.input == NULL && (call->json != NULL || call->input != NULL))
+        return CADRE_ENOMEM;
+    if (call->scope != NULL) {
+        birth.scope = cdr_scope_new(call->scope, tree->team, err);
+        if (birth.scope == NULL)
+            goto out;
+    }
+    cdr_mutex_lock(&frame->tree->mu);
+    if (fork) {
+        bool reads = call->history == CADRE_HISTORY_ALL;
+        birth.opens = cdr_conversation_new(reads ? frame->conversation : NULL);
+        birth.conversation = birth.opens;
+    }
+    if (fork && birth.opens == NULL)
+        status = cadre_fail(err, CADRE_ENOMEM, "no memory for a conversation");
+    else
+        status = cdr_frame_enter_locked(frame, &birth, child, found, err);
+    if (status == CADRE_OK && !*found) {
+        birth.scope = NULL;
+        if (!say_input_locked(*child, frame, fork))
+            cadre_fail(&tree->lost, CADRE_ESTORE, "no memory for an input");
+    }
+    cdr_conversation_unref(birth.opens);
+    bool many = tree->outbox.n_facts > MANY_FACTS;
+    cdr_mutex_unlock(&frame->tree->mu);
+    if (status == CADRE_OK && many)
+        cdr_tree_flush(tree, NULL); // a lost store marks the frames; they tell
+out:
+    cdr_scope_free(birth.scope);
+    cdr_text_unref(birth.input);
+    return status;
+}
+
+static void outcome_fill(cadre_frame *frame, const cdr_ran *ran, cadre_outcome *out)
+{
+    cdr_arena *arena = &frame->work->arena;
+    const char *text = cdr_text_bytes(ran->output);
+    const char *error = ran->failure == NULL ? "" : ran->failure->message;
+    out->status = ran->status;
+    out->stop_reason = ran->stop_reason;
+    out->agent = ran->agent;
+    out->usage = ran->usage;
+    out->error_class =
+        ran->failure == NULL ? CADRE_CLASS_NONE : ran->failure->error_class;
+    const char *kept = cdr_arena_copy(arena, text, strlen(text));
+    out->text = kept == NULL ? "" : kept;
+    kept = cdr_arena_text(arena, error);
+    out->error = kept == NULL ? "" : kept;
+}
+
+static void ran_from_record(const cadre_frame *child, cdr_ran *ran)
+{
+    *ran = (cdr_ran){.status = (cadre_frame_status)child->status,
+                     .stop_reason = (cadre_stop_reason)child->stop_reason,
+                     .output = cdr_text_ref(child->output),
+                     .agent = child->name,
+                     .failure = cdr_failure_ref(child->failure),
+                     .usage = child->usage};
+}
+
+// A delegate's answer is its caller's, unless that sets another.
+static void take_answer(cdr_work *work, const cdr_ran *ran)
+{
+    cdr_text_unref(work->output);
+    work->output = cdr_text_ref(ran->output);
+    work->answered_by = ran->agent;
+}
+
+cadre_status cdr_leave_call(cadre_frame *frame, cadre_frame *child, cdr_ran *ran,
+                            cadre_outcome *out, cadre_error *err)
+{
+    cdr_tree *tree = frame->tree;
+    cdr_work *work = frame->work;
+    bool is_delegate = child->conversation == frame->conversation;
+    cdr_ran recorded;
+    if (ran == NULL) {
+        ran = &recorded;
+        ran_from_record(child, ran);
+    } else {
+        cdr_scope_state *scope = child->scope;
+        cdr_mutex_lock(&tree->mu);
+        cdr_frame_release_locked(child);
+        cdr_mutex_unlock(&tree->mu);
+        if (scope != frame->scope)
+            cdr_scope_free(scope);
+    }
+    if (out != NULL)
+        outcome_fill(frame, ran, out);
+    cadre_status status = cdr_frame_stopped(frame, err);
+    if (status == CADRE_OK && ran->status == CADRE_FRAME_COMPLETED) {
+        if (is_delegate)
+            take_answer(work, ran);
+    } else if (status == CADRE_OK) {
+        cdr_failure_unref(work->child_failure);
+        work->child_failure = cdr_failure_ref(ran->failure);
+        status = cadre_fail_class(
+            err, CADRE_EFAILED,
+            ran->failure == NULL ? CADRE_CLASS_ERROR : ran->failure->error_class,
+            ran->failure != NULL && ran->failure->retryable, "%s",
+            ran->failure == NULL ? "no memory" : ran->failure->message);
+    }
+    cdr_ran_fini(ran);
+    return status;
+}
+
+static cadre_status call_agent(cadre_frame *frame, const cadre_call *call, bool fork,
+                               cadre_outcome *out, cadre_error *err)
+{
+    cadre_frame *child = NULL;
+    bool found = false;
+    cdr_ran ran;
+    cdr_outcome_clear(out);
+    cadre_status status = cdr_check_call(frame, call, err);
+    if (status == CADRE_OK)
+        status = cdr_enter_call(frame, call, fork, &child, &found, err);
+    if (status != CADRE_OK)
+        return status;
+    if (found)
+        return cdr_leave_call(frame, child, NULL, out, err);
+    cdr_execute(child, frame->work->strand, &ran);
+    return cdr_leave_call(frame, child, &ran, out, err);
+}
+
+cadre_status cadre_frame_delegate(cadre_frame *frame, const cadre_call *call,
+                                  cadre_outcome *out, cadre_error *err)
+{
+    return call_agent(frame, call, false, out, err);
+}
+
+cadre_status cadre_frame_call(cadre_frame *frame, const cadre_call *call,
+                              cadre_outcome *out, cadre_error *err)
+{
+    return call_agent(frame, call, true, out, err);
+}

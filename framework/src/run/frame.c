@@ -1,0 +1,242 @@
+// What an agent's or a tool's `run` may do with its frame, calls and turns apart.
+#include "run/execute.h"
+#include "run/scope.h"
+#include "tree/outbox.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+const char *cadre_frame_input(const cadre_frame *frame)
+{
+    return cdr_text_bytes(frame->input);
+}
+
+const json_t *cadre_frame_input_json(const cadre_frame *frame)
+{
+    cdr_work *work = frame->work;
+    if (work->input_json == NULL && frame->input != NULL)
+        work->input_json =
+            json_loadb(frame->input->bytes, frame->input->len, JSON_DECODE_ANY, NULL);
+    return work->input_json;
+}
+
+const cadre_agent *cadre_frame_agent(const cadre_frame *frame)
+{
+    return frame->agent;
+}
+
+cadre_agents cadre_frame_members(const cadre_frame *frame)
+{
+    const cadre_agent *agent = frame->agent;
+    if (agent->ops->subagents != NULL)
+        return agent->ops->subagents(agent->state);
+    return agent->members;
+}
+
+static const cadre_agent *find_in(cadre_agents agents, const char *name)
+{
+    for (size_t i = 0; i < agents.count; i++)
+        if (strcmp(agents.items[i]->info.name, name) == 0)
+            return agents.items[i];
+    return NULL;
+}
+
+const cadre_agent *cadre_frame_find(const cadre_frame *frame, const char *name)
+{
+    const cadre_agent *found = NULL;
+    if (frame->scope != NULL)
+        found = find_in(frame->scope->scope->roster, name);
+    return found != NULL ? found : find_in(cadre_frame_members(frame), name);
+}
+
+const cadre_scope *cadre_frame_scope(const cadre_frame *frame)
+{
+    return frame->scope == NULL ? NULL : frame->scope->scope;
+}
+
+cadre_agents cadre_frame_targets(cadre_frame *frame)
+{
+    cadre_agents none = {NULL, 0};
+    if (frame->scope == NULL)
+        return none;
+    cadre_agents roster = frame->scope->scope->roster;
+    const cadre_agent **items =
+        cadre_frame_alloc(frame, (roster.count + 1) * sizeof *items);
+    size_t n = 0;
+    for (size_t i = 0; items != NULL && i < roster.count; i++)
+        if (cdr_scope_edge(frame->scope, frame->agent, roster.items[i]).allowed)
+            items[n++] = roster.items[i];
+    return (cadre_agents){items, n};
+}
+
+cadre_status cadre_frame_messages(cadre_frame *frame,
+                                  const cadre_message *const **messages,
+                                  size_t *n_messages, cadre_error *err)
+{
+    cdr_tree *tree = frame->tree;
+    cdr_mutex_lock(&tree->mu);
+    size_t n = cdr_conversation_count(frame->conversation);
+    cdr_message **list = cadre_frame_alloc(frame, (n + 1) * sizeof *list);
+    if (list != NULL)
+        cdr_conversation_list(frame->conversation, list);
+    cdr_mutex_unlock(&tree->mu);
+    const cadre_message **out = cadre_frame_alloc(frame, (n + 1) * sizeof *out);
+    if (list == NULL || out == NULL)
+        return cadre_fail(err, CADRE_ENOMEM, "no memory for a list of messages");
+    for (size_t i = 0; i < n; i++)
+        out[i] = &list[i]->m;
+    *messages = out;
+    *n_messages = n;
+    return CADRE_OK;
+}
+
+const cadre_agent *cadre_frame_last_speaker(cadre_frame *frame, cadre_agents roster)
+{
+    cdr_tree *tree = frame->tree;
+    const cadre_agent *speaker = NULL;
+    cdr_mutex_lock(&tree->mu);
+    const cdr_conversation *conversation = frame->conversation;
+    for (size_t i = conversation->n_messages; speaker == NULL && i-- > 0;) {
+        const cadre_message *m = &conversation->messages[i]->m;
+        if (m->role == CADRE_ROLE_ASSISTANT)
+            speaker = find_in(roster, m->agent);
+    }
+    cdr_mutex_unlock(&tree->mu);
+    return speaker;
+}
+
+cadre_status cadre_frame_set_output(cadre_frame *frame, const char *text,
+                                    cadre_error *err)
+{
+    cdr_tree *tree = frame->tree;
+    cdr_work *work = frame->work;
+    cdr_text *output = cdr_text_new(text, strlen(text));
+    if (output == NULL)
+        return cadre_fail(err, CADRE_ENOMEM, "no memory for an answer");
+    cdr_text_unref(work->output);
+    work->output = output;
+    work->answered_by = NULL;
+    if (frame->kind != CDR_FRAME_AGENT)
+        return CADRE_OK;
+    cadre_message said = {
+        .role = CADRE_ROLE_ASSISTANT, .agent = frame->name, .text = text};
+    cdr_mutex_lock(&tree->mu);
+    bool ok =
+        cdr_say_locked(frame, cdr_message_new(&said, (cadre_id){0, 0}, frame->id));
+    cdr_mutex_unlock(&tree->mu);
+    return ok ? CADRE_OK : cadre_fail(err, CADRE_ENOMEM, "no memory for an answer");
+}
+
+void cadre_frame_emit(cadre_frame *frame, const char *text, size_t len)
+{
+    cdr_event_ids ids;
+    if (frame->is_quiet)
+        return;
+    if (frame->kind == CDR_FRAME_TOOL) {
+        char *copy = strndup(text, len);
+        cadre_event event = {.type = CADRE_EVENT_TOOL_PROGRESS};
+        event.u.tool_progress.call_id = frame->work->call_id;
+        event.u.tool_progress.name = frame->name;
+        event.u.tool_progress.text = copy;
+        cdr_event_address(frame, &event, &ids);
+        if (copy != NULL)
+            cdr_queue_push_take(&frame->tree->queue, cdr_event_new(&event, NULL));
+        free(copy);
+        return;
+    }
+    cadre_event event = {.type = CADRE_EVENT_TEXT_DELTA};
+    cdr_event_address(frame, &event, &ids);
+    event.u.delta.message_id = ids.frame;
+    event.u.delta.text = text;
+    event.u.delta.len = len;
+    cdr_queue_push_delta(&frame->tree->queue, &event);
+}
+
+const char *cadre_frame_id(cadre_frame *frame)
+{
+    return cdr_frame_id_text(frame);
+}
+
+const char *cadre_frame_path(cadre_frame *frame)
+{
+    const char *path = cdr_frame_path_text(frame, &frame->work->arena);
+    return path == NULL ? frame->name : path;
+}
+
+bool cadre_frame_is_stopped(cadre_frame *frame)
+{
+    return frame->mark != CDR_MARK_NONE || cdr_frame_expire(frame);
+}
+
+int cadre_frame_cancel_fd(cadre_frame *frame)
+{
+    cdr_tree *tree = frame->tree;
+    cdr_mutex_lock(&tree->mu);
+    if (frame->work->cancel_fd < 0)
+        frame->work->cancel_fd =
+            eventfd(frame->mark != CDR_MARK_NONE ? 1 : 0, EFD_CLOEXEC | EFD_NONBLOCK);
+    int fd = frame->work->cancel_fd;
+    cdr_mutex_unlock(&tree->mu);
+    return fd;
+}
+
+int64_t cadre_frame_remaining_ms(cadre_frame *frame)
+{
+    if (frame->deadline_ms == CDR_NEVER)
+        return INT64_MAX;
+    int64_t left = frame->deadline_ms - cdr_tree_now_ms(frame->tree);
+    return left < 0 ? 0 : left;
+}
+
+cadre_status cadre_frame_sleep(cadre_frame *frame, int64_t ms, cadre_error *err)
+{
+    int64_t now = cdr_tree_now_ms(frame->tree);
+    int64_t until = ms > INT64_MAX - now ? CDR_NEVER : now + ms;
+    while (!cadre_frame_is_stopped(frame)) {
+        unsigned seen = cdr_strand_seen(frame->work->strand);
+        if (cdr_tree_now_ms(frame->tree) >= until)
+            return CADRE_OK;
+        if (!cadre_frame_is_stopped(frame))
+            cdr_frame_wait(frame, seen, until);
+    }
+    return cdr_frame_stopped(frame, err);
+}
+
+void *cadre_frame_alloc(cadre_frame *frame, size_t size)
+{
+    return cdr_arena_alloc(&frame->work->arena, size);
+}
+
+const char *cadre_frame_printf(cadre_frame *frame, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const char *text = cdr_arena_vprintf(&frame->work->arena, format, args);
+    va_end(args);
+    return text;
+}
+
+cadre_status cadre_frame_request_transfer(cadre_frame *frame, const char *target,
+                                          const char *message, cadre_error *err)
+{
+    cdr_work *work = frame->work;
+    if (frame->kind != CDR_FRAME_TOOL)
+        return cadre_fail(err, CADRE_EINVAL,
+                          "'%s': only a tool asks for a transfer this way",
+                          frame->name);
+    free(work->target);
+    free(work->target_message);
+    work->target = strdup(target == NULL ? "" : target);
+    work->target_message = strdup(message == NULL ? "" : message);
+    if (work->target == NULL || work->target_message == NULL)
+        return cadre_fail(err, CADRE_ENOMEM, "no memory for a transfer");
+    return CADRE_OK;
+}
+
+const char *cadre_frame_idempotency_key(cadre_frame *frame)
+{
+    return cadre_frame_printf(frame, "%s/%s", frame->tree->trace_text,
+                              cdr_frame_id_text(frame));
+}

@@ -1,0 +1,471 @@
+// A model call: the view becomes a request, attempts are made until one is whole, and
+// the answer is recorded with the frames of its tool calls in one commit.
+//
+// Order: the call is reserved (its frame, durable) before anything is sent; deltas are
+// shown as they come; a failed attempt voids them by a `retry` event.
+#include "run/execute.h"
+
+#include "net/attempt.h"
+#include "run/tool_round.h"
+#include "run/view.h"
+#include "tree/outbox.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+// Everything one call needs, on the stack of its strand.
+typedef struct model_call {
+    cadre_frame *agent; // who asks
+    cadre_frame *frame; // the model frame
+    const cadre_model *model;
+    cdr_view view;
+    cdr_arena arena; // of the offered tools
+    cdr_offer offer;
+    cadre_request request;
+    char *system;
+    cadre_sink sink;
+    cadre_id message_id;
+    char message_text[CADRE_ID_TEXT_SIZE];
+    cdr_event_ids ids;
+    cadre_event delta; // addressed once, filled for each piece
+    cdr_paused paused;
+    cdr_attempt *attempt;
+    int pending;
+    int64_t retry_after_ms;
+} model_call;
+
+// --- Showing pieces ---
+
+static void show_piece(void *ctx, bool is_reasoning, const char *text, size_t len)
+{
+    model_call *call = ctx;
+    cadre_event event = call->delta;
+    if (call->frame->is_quiet)
+        return;
+    event.type = is_reasoning ? CADRE_EVENT_REASONING_DELTA : CADRE_EVENT_TEXT_DELTA;
+    event.u.delta.message_id = call->message_text;
+    event.u.delta.text = text;
+    event.u.delta.len = len;
+    cdr_queue_push_delta(&call->frame->tree->queue, &event);
+}
+
+static void show_passing(model_call *call, cadre_event *event)
+{
+    cdr_queue *queue = &call->frame->tree->queue;
+    if (call->frame->is_quiet || cdr_queue_is_deaf(queue))
+        return;
+    event->frame_id = call->delta.frame_id;
+    event->thread_id = call->delta.thread_id;
+    event->agent = call->delta.agent;
+    event->is_main = call->delta.is_main;
+    cdr_queue_push_take(queue, cdr_event_new(event, NULL));
+}
+
+// --- One attempt ---
+
+static void on_done(void *ctx)
+{
+    model_call *call = ctx;
+    cdr_strand_settle(call->agent->work->strand, &call->pending);
+}
+
+static bool is_full(void *ctx)
+{
+    model_call *call = ctx;
+    return cdr_queue_is_full(&call->frame->tree->queue, &call->paused);
+}
+
+static void resume_attempt(void *ctx)
+{
+    model_call *call = ctx;
+    cdr_attempt_resume(call->attempt);
+}
+
+// Waits for the network; a mark or a deadline closes the transfer.
+static void await_attempt(model_call *call)
+{
+    cdr_strand *strand = call->agent->work->strand;
+    bool cancelled = false;
+    for (;;) {
+        unsigned seen = cdr_strand_seen(strand);
+        if (cdr_strand_is_settled(strand, &call->pending))
+            return;
+        if (!cancelled && cadre_frame_is_stopped(call->frame)) {
+            cdr_attempt_cancel(call->attempt);
+            cancelled = true;
+        }
+        cdr_strand_wait(strand, seen, call->frame->tree->runtime->clock,
+                        cancelled ? CDR_NEVER : call->frame->deadline_ms);
+    }
+}
+
+static cadre_status send_request(model_call *call, const cadre_http *http,
+                                 cadre_error *err)
+{
+    const cadre_model *model = call->model;
+    cdr_network *network = NULL;
+    cadre_status status =
+        cdr_runtime_network(call->frame->tree->runtime, &network, err);
+    if (status != CADRE_OK)
+        return status;
+    cdr_attempt_config config = {.ops = model->ops,
+                                 .state = model->state,
+                                 .http = http,
+                                 .sink = &call->sink,
+                                 .timeout_ms = model->times.timeout_ms,
+                                 .idle_timeout_ms = model->times.idle_timeout_ms,
+                                 .is_full = is_full,
+                                 .on_done = on_done,
+                                 .ctx = call};
+    call->pending = 1;
+    status = cdr_attempt_start(network, &config, &call->attempt, err);
+    if (status != CADRE_OK)
+        return status;
+    await_attempt(call);
+    cdr_queue_forget(&call->frame->tree->queue, &call->paused);
+    status = cdr_attempt_finish(call->attempt, &call->retry_after_ms, err);
+    call->attempt = NULL;
+    return status;
+}
+
+static cadre_status attempt_wire(model_call *call, cadre_error *err)
+{
+    const cadre_model *model = call->model;
+    cadre_http http;
+    cdr_http_init(&http);
+    const char *key = model->api_key_env[0] == '\0' ? NULL : getenv(model->api_key_env);
+    call->request.api_key = key == NULL ? "" : key;
+    cadre_status status = model->ops->encode(model->state, &call->request, &http, err);
+    if (status == CADRE_OK && http.failed)
+        status = cadre_fail(err, CADRE_ENOMEM, "no memory for a request");
+    if (status == CADRE_OK)
+        status = send_request(call, &http, err);
+    cdr_http_fini(&http);
+    return status;
+}
+
+static cadre_status attempt_own(model_call *call, cadre_error *err)
+{
+    const cadre_model *model = call->model;
+    cdr_answer_clear(&call->sink);
+    cadre_status status =
+        model->ops->answer(model->state, call->frame, &call->request, &call->sink, err);
+    if (status == CADRE_OK)
+        status = cdr_answer_settle(&call->sink, err);
+    return status;
+}
+
+// A scripted model takes its step when the attempt is reserved.
+static cadre_status take_step(model_call *call, cadre_error *err)
+{
+    cdr_tree *tree = call->frame->tree;
+    int *used = &tree->script_used[call->agent->agent->index];
+    if (!call->model->is_scripted)
+        return CADRE_OK;
+    cdr_mutex_lock(&tree->mu);
+    cadre_status status =
+        cadre_script_next(tree->team->script, call->agent->name, call->view.last_input,
+                          used, &call->request.script_step, err);
+    cdr_mutex_unlock(&tree->mu);
+    return status;
+}
+
+static cadre_status attempt_once(model_call *call, cadre_error *err)
+{
+    call->retry_after_ms = -1;
+    cadre_status status = take_step(call, err);
+    if (status != CADRE_OK)
+        return status;
+    if (call->request.script_step != NULL)
+        call->retry_after_ms = call->request.script_step->error_retry_after_ms;
+    status = call->model->ops->answer != NULL ? attempt_own(call, err)
+                                              : attempt_wire(call, err);
+    cadre_status stopped = cdr_frame_stopped(call->frame, NULL);
+    if (stopped != CADRE_OK) {
+        cadre_error_clear(err);
+        return cdr_frame_stopped(call->frame, err);
+    }
+    return status;
+}
+
+// --- Attempts ---
+
+static int64_t backoff_ms(const cdr_model_times *times, int failed)
+{
+    uint32_t dice = 0;
+    int64_t wait = times->backoff_ms;
+    for (int i = 1; i < failed && wait < times->max_backoff_ms; i++)
+        wait *= 2;
+    if (wait > times->max_backoff_ms)
+        wait = times->max_backoff_ms;
+    if (getrandom(&dice, sizeof dice, 0) != (ssize_t)sizeof dice)
+        dice = 0;
+    return wait / 2 + (wait / 2) * (int64_t)(dice % 1000) / 1000;
+}
+
+// How long to wait before the next attempt; fails when the server asks for too much.
+static cadre_status next_wait(model_call *call, cadre_error *failure, int64_t *wait)
+{
+    const cdr_model_times *times = &call->model->times;
+    int64_t asked = call->retry_after_ms;
+    *wait = backoff_ms(times, call->frame->attempts);
+    if (asked > times->max_backoff_ms && asked > 0) {
+        char text[sizeof failure->text];
+        snprintf(text, sizeof text, "%s", failure->text);
+        snprintf(failure->text, sizeof failure->text,
+                 "%.350s (the server asks to wait %lld s; retry.max_backoff is %lld s)",
+                 text, (long long)(asked / 1000),
+                 (long long)(times->max_backoff_ms / 1000));
+        return CADRE_EFAILED;
+    }
+    if (asked > *wait)
+        *wait = asked;
+    return CADRE_OK;
+}
+
+static void show_retry(model_call *call, const cadre_error *failure, int64_t wait_ms)
+{
+    cadre_event event = {.type = CADRE_EVENT_RETRY};
+    event.u.retry.attempt = call->frame->attempts;
+    event.u.retry.wait_ms = wait_ms;
+    event.u.retry.error =
+        (cadre_error_info){failure->error_class, failure->retryable, failure->text,
+                           call->delta.agent, call->delta.frame_id};
+    show_passing(call, &event);
+}
+
+static cadre_status attempt_again(model_call *call, cadre_error *failure)
+{
+    cdr_tree *tree = call->frame->tree;
+    int64_t wait = 0;
+    cadre_status status = next_wait(call, failure, &wait);
+    if (status != CADRE_OK)
+        return status;
+    show_retry(call, failure, wait);
+    cadre_error_clear(failure);
+    status = cadre_frame_sleep(call->frame, wait, failure);
+    if (status != CADRE_OK)
+        return status;
+    cdr_mutex_lock(&tree->mu);
+    cdr_frame_start_locked(call->frame, true);
+    cdr_mutex_unlock(&tree->mu);
+    return cdr_tree_flush(tree, failure);
+}
+
+static cadre_status attempt_until_whole(model_call *call, cadre_error *failure)
+{
+    int max = call->model->times.max_attempts;
+    cadre_status status = cdr_frame_stopped(call->frame, failure);
+    while (status == CADRE_OK) {
+        status = attempt_once(call, failure);
+        if (status == CADRE_OK)
+            return CADRE_OK;
+        if (!failure->retryable || call->frame->mark != CDR_MARK_NONE ||
+            call->frame->attempts >= max)
+            return status;
+        status = attempt_again(call, failure);
+    }
+    return status;
+}
+
+// --- Recording ---
+
+static cdr_message *message_of(const model_call *call)
+{
+    const cadre_sink *sink = &call->sink;
+    cadre_tool_call *calls = calloc(sink->n_calls + 1, sizeof *calls);
+    if (calls == NULL)
+        return NULL;
+    for (size_t i = 0; i < sink->n_calls; i++)
+        calls[i] = (cadre_tool_call){cdr_buf_text(&sink->calls[i].id),
+                                     cdr_buf_text(&sink->calls[i].name),
+                                     cdr_buf_text(&sink->calls[i].arguments)};
+    cadre_message m = {.role = CADRE_ROLE_ASSISTANT,
+                       .agent = call->agent->name,
+                       .text = cdr_buf_text(&sink->text),
+                       .reasoning = cdr_buf_text(&sink->reasoning),
+                       .tool_calls = calls,
+                       .n_tool_calls = sink->n_calls};
+    cdr_message *message = cdr_message_new(&m, call->message_id, call->agent->id);
+    free(calls);
+    return message;
+}
+
+static void keep_answer_locked(model_call *call, cdr_message *message)
+{
+    cdr_work *work = call->agent->work;
+    if (message->m.n_tool_calls > 0)
+        return;
+    cdr_text_unref(work->output);
+    work->output = cdr_text_new(message->m.text, strlen(message->m.text));
+    work->answered_by = NULL;
+}
+
+// The answer, its usage and the frames of its calls, in one commit.
+static bool record_answer(model_call *call, cadre_answer *answer)
+{
+    cadre_frame *agent = call->agent;
+    cdr_message *message = message_of(call);
+    bool ok = false;
+    if (message == NULL)
+        return false;
+    cdr_message_ref(message);
+    cdr_mutex_lock(&agent->tree->mu);
+    cadre_event event = {.type = CADRE_EVENT_MESSAGE_END};
+    event.u.message_end.finish = call->sink.finish;
+    event.u.message_end.usage = call->sink.usage;
+    event.u.message_end.usage.model_calls = 1;
+    event.u.message_end.attempts = call->frame->attempts;
+    if (cdr_conversation_append_take(agent->conversation, message)) {
+        message->m.seq = cdr_outbox_event_locked(call->frame, &event, message, true);
+        cdr_outbox_message_locked(agent, agent->conversation, message);
+        cdr_ending ending = {.status = CADRE_FRAME_COMPLETED,
+                             .stop_reason = CADRE_STOP_FINAL,
+                             .own = event.u.message_end.usage,
+                             .seq = message->m.seq};
+        cdr_frame_end_locked(call->frame, &ending);
+        keep_answer_locked(call, message);
+        agent->work->round =
+            cdr_round_new_locked(agent, message, agent->work->turn, &call->offer);
+        ok = agent->work->round != NULL;
+    }
+    cdr_mutex_unlock(&agent->tree->mu);
+    *answer = (cadre_answer){&message->m, call->sink.finish};
+    cdr_message_unref(message); // the conversation has its own
+    return ok;
+}
+
+static void record_failure(model_call *call, cadre_status status,
+                           const cadre_error *failure)
+{
+    cdr_tree *tree = call->frame->tree;
+    cdr_ending ending;
+    cdr_ending_of(call->frame, status, failure, &ending);
+    ending.own = call->sink.usage;
+    ending.own.model_calls = 1;
+    ending.stop_reason =
+        ending.status == CADRE_FRAME_FAILED ? CADRE_STOP_ERROR : ending.stop_reason;
+    cdr_mutex_lock(&tree->mu);
+    cdr_failure_unref(call->agent->work->child_failure);
+    call->agent->work->child_failure = cdr_failure_ref(ending.failure);
+    cdr_frame_end_locked(call->frame, &ending);
+    cdr_mutex_unlock(&tree->mu);
+}
+
+// --- The call ---
+
+static cadre_status reserve(model_call *call, cadre_error *err)
+{
+    cadre_frame *agent = call->agent;
+    cdr_tree *tree = agent->tree;
+    char key[16];
+    bool found = false;
+    snprintf(key, sizeof key, "%d", ++agent->work->turn);
+    cdr_birth birth = {.kind = CDR_FRAME_MODEL,
+                       .name = call->model->name,
+                       .agent = agent->agent,
+                       .key = key,
+                       .replay_safe = true};
+    cdr_mutex_lock(&agent->tree->mu);
+    cadre_status status = cdr_frame_stopped(agent, err);
+    int64_t max = tree->limits.max_model_calls;
+    if (status == CADRE_OK && max != CADRE_UNLIMITED && tree->n_model_calls >= max)
+        status =
+            cadre_fail_class(err, CADRE_ELIMIT, CADRE_CLASS_LIMIT, false,
+                             "agent '%s': the run's max_model_calls of %lld is used "
+                             "up",
+                             agent->name, (long long)max);
+    if (status == CADRE_OK)
+        status = cdr_frame_enter_locked(agent, &birth, &call->frame, &found, err);
+    if (status == CADRE_OK)
+        tree->n_model_calls++;
+    cdr_mutex_unlock(&agent->tree->mu);
+    return status;
+}
+
+static cadre_status prepare(model_call *call, const cadre_model_call *asked,
+                            cadre_error *err)
+{
+    cadre_status status = cdr_view_init(&call->view, call->agent, asked->history, err);
+    if (status != CADRE_OK)
+        return status;
+    call->system = cdr_team_render(asked->system, call->agent->tree->inputs);
+    if (call->system == NULL ||
+        !cdr_offer_init(&call->offer, call->agent, asked->tools, &call->arena))
+        return cadre_fail(err, CADRE_ENOMEM, "no memory for a request");
+    call->request = (cadre_request){.system = call->system,
+                                    .items = call->view.items,
+                                    .n_items = call->view.n_items,
+                                    .tools = call->offer.infos,
+                                    .n_tools = call->offer.count,
+                                    .api_key = "",
+                                    .agent = call->agent->name};
+    cdr_answer_init(&call->sink);
+    call->sink.on_delta = show_piece;
+    call->sink.ctx = call;
+    call->paused.resume = resume_attempt;
+    call->paused.ctx = call;
+    call->message_id = cadre_id_new();
+    cadre_id_text(call->message_id, call->message_text);
+    cdr_event_address(call->frame, &call->delta, &call->ids);
+    return CADRE_OK;
+}
+
+static void model_call_fini(model_call *call)
+{
+    cdr_view_fini(&call->view);
+    cdr_arena_fini(&call->arena);
+    cdr_answer_fini(&call->sink);
+    free(call->system);
+}
+
+static cadre_status ask(model_call *call, const cadre_model_call *asked,
+                        cadre_answer *answer, cadre_error *failure)
+{
+    cadre_status status = prepare(call, asked, failure);
+    if (status == CADRE_OK && !cdr_work_begin(call->frame, call->agent->work->strand))
+        status = cadre_fail(failure, CADRE_ENOMEM, "no memory for a model call");
+    if (status == CADRE_OK)
+        status = cdr_tree_flush(call->frame->tree, failure);
+    if (status == CADRE_OK) {
+        cadre_event event = {.type = CADRE_EVENT_MESSAGE_START};
+        event.u.message_start.message_id = call->message_text;
+        show_passing(call, &event);
+        status = attempt_until_whole(call, failure);
+    }
+    cdr_work_free(cdr_work_end(call->frame));
+    if (status == CADRE_OK && !record_answer(call, answer))
+        status = cadre_fail(failure, CADRE_ENOMEM, "no memory for an answer");
+    if (status != CADRE_OK)
+        record_failure(call, status, failure);
+    return status;
+}
+
+cadre_status cadre_frame_ask_model(cadre_frame *frame, const cadre_model_call *asked,
+                                   cadre_answer *answer, cadre_error *err)
+{
+    cdr_tree *tree = frame->tree;
+    cadre_error failure = CADRE_ERROR_INIT;
+    model_call call = {.agent = frame, .model = asked->model};
+    if (asked->struct_size < sizeof *asked || asked->model == NULL)
+        return cadre_fail(err, CADRE_EINVAL, "agent '%s': a model call without a model",
+                          frame->name);
+    cdr_round_free(frame->work->round);
+    frame->work->round = NULL;
+    cadre_status status = reserve(&call, err);
+    if (status != CADRE_OK)
+        return status;
+    status = ask(&call, asked, answer, &failure);
+    cdr_mutex_lock(&tree->mu);
+    cdr_frame_release_locked(call.frame);
+    cdr_mutex_unlock(&tree->mu);
+    model_call_fini(&call);
+    cadre_status stopped = cdr_frame_stopped(frame, err);
+    if (stopped != CADRE_OK || status == CADRE_OK)
+        return stopped;
+    cadre_fail_class(err, CADRE_EFAILED, failure.error_class, failure.retryable, "%s",
+                     failure.text);
+    return CADRE_EFAILED;
+}

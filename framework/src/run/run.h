@@ -1,0 +1,31 @@
+// A run inside: its tree and what its consumer holds.
+//
+// Thread: the consumer's, but for `ran` and `result`, which the root's thread writes
+// before it settles `pending`.
+#ifndef CDR_RUN_H
+#define CDR_RUN_H
+
+#include "run/execute.h"
+#include "tree/tree.h"
+
+// The stack tree as it was read from the store.
+typedef struct cdr_run_listing {
+    cadre_frame_info *frames;
+    size_t n_frames, capacity;
+    cdr_arena texts;
+} cdr_run_listing;
+
+void cdr_run_listing_fini(cdr_run_listing *listing);
+
+struct cadre_run {
+    cdr_tree *tree;
+    cdr_event_node *events; // taken, not yet given
+    cdr_event_node *spent;  // given last
+    cdr_ran ran;
+    cadre_result result;
+    cdr_strand owner;
+    int pending; // 1 while the root's thread is at work; guarded by owner.mu
+    cdr_run_listing listing;
+};
+
+#endif

@@ -1,0 +1,20 @@
+// See script_check.h.
+#include "run/script_check.h"
+
+cadre_status cdr_script_check(const cadre_frame *frame, cadre_error *err)
+{
+    const cdr_tree *tree = frame->tree;
+    const cadre_team *team = tree->team;
+    if (frame->parent != NULL || tree->is_session || team->script == NULL ||
+        !cadre_script_is_strict(team->script))
+        return CADRE_OK;
+    for (size_t i = 0; i < team->n_agents; i++) {
+        const char *name = team->agents[i]->info.name;
+        int left = cadre_script_length(team->script, name) - tree->script_used[i];
+        if (left > 0)
+            return cadre_fail(err, CADRE_EFAILED,
+                              "the script has %d step%s left for agent '%s'", left,
+                              left == 1 ? "" : "s", name);
+    }
+    return CADRE_OK;
+}

@@ -1,0 +1,137 @@
+// Steps: side effects that are recorded, as tool frames without a tool.
+#include "run/execute.h"
+
+#include "tree/outbox.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+// Runs the step on its own frame and keeps its value as the frame's output.
+static json_t *run_step(cadre_frame *child, const cadre_step *step, cdr_strand *strand,
+                        cadre_error *err)
+{
+    json_t *value = NULL;
+    char *text = NULL;
+    cdr_ending ending;
+    cadre_status status = CADRE_ENOMEM;
+    if (cdr_work_begin(child, strand) && cdr_frame_stopped(child, err) == CADRE_OK)
+        value = step->run(step->ctx, child, err);
+    if (value != NULL)
+        text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+    if (text != NULL) {
+        child->work->output = cdr_text_new(text, strlen(text));
+        status = child->work->output == NULL ? CADRE_ENOMEM : CADRE_OK;
+    } else {
+        status = cadre_fail(err, CADRE_EFAILED, "step '%s' gave no value", child->name);
+    }
+    cadre_error none = CADRE_ERROR_INIT;
+    cdr_ending_of(child, status, err == NULL ? &none : err, &ending);
+    cdr_work *work = cdr_work_end(child);
+    cdr_mutex_lock(&child->tree->mu);
+    cdr_frame_end_locked(child, &ending);
+    cdr_mutex_unlock(&child->tree->mu);
+    cdr_text_unref(ending.output);
+    cdr_work_free(work);
+    free(text);
+    if (status != CADRE_OK) {
+        json_decref(value);
+        value = NULL;
+    }
+    return value;
+}
+
+static json_t *recorded_value(const cadre_frame *child, cadre_error *err)
+{
+    const char *text = cdr_text_bytes(child->output);
+    if (child->status != CADRE_FRAME_COMPLETED) {
+        cadre_fail(err, CADRE_EFAILED, "%s",
+                   child->failure == NULL ? "the step failed"
+                                          : child->failure->message);
+        return NULL;
+    }
+    return json_loads(text, JSON_DECODE_ANY, NULL);
+}
+
+cadre_status cadre_frame_step(cadre_frame *frame, const cadre_step *step, json_t **out,
+                              cadre_error *err)
+{
+    cdr_tree *tree = frame->tree;
+    cadre_frame *child = NULL;
+    bool found = false;
+    json_t *value = NULL;
+    cadre_error failure = CADRE_ERROR_INIT;
+    cadre_status status = cdr_frame_stopped(frame, err);
+    if (status != CADRE_OK)
+        return status;
+    if (step == NULL || step->struct_size < sizeof *step || step->run == NULL ||
+        step->name == NULL)
+        return cadre_fail(err, CADRE_EINVAL,
+                          "'%s': a step without CADRE_STEP, name or run", frame->name);
+    cdr_birth birth = {
+        .kind = CDR_FRAME_TOOL, .name = step->name, .agent = frame->agent};
+    cdr_mutex_lock(&frame->tree->mu);
+    status = cdr_frame_enter_locked(frame, &birth, &child, &found, err);
+    cdr_mutex_unlock(&frame->tree->mu);
+    if (status != CADRE_OK)
+        return status;
+    if (!found)
+        cdr_tree_flush(tree, NULL); // before the effect; a lost store marks the child
+    if (found)
+        value = recorded_value(child, &failure);
+    else
+        value = run_step(child, step, frame->work->strand, &failure);
+    if (!found) {
+        cdr_mutex_lock(&tree->mu);
+        cdr_frame_release_locked(child);
+        cdr_mutex_unlock(&tree->mu);
+    }
+    status = cdr_frame_stopped(frame, err);
+    if (status == CADRE_OK && value == NULL)
+        status = cadre_fail_class(err, CADRE_EFAILED, failure.error_class,
+                                  failure.retryable, "%s", failure.text);
+    if (status == CADRE_OK && out != NULL)
+        *out = json_incref(value);
+    json_decref(value);
+    return status;
+}
+
+static json_t *read_wall_clock(void *ctx, cadre_frame *frame, cadre_error *err)
+{
+    (void)ctx;
+    (void)err;
+    return json_integer(cdr_clock_wall_ms(frame->tree->runtime->clock));
+}
+
+cadre_status cadre_frame_now(cadre_frame *frame, int64_t *wall_ms, cadre_error *err)
+{
+    json_t *value = NULL;
+    cadre_status status = cadre_frame_step(
+        frame, CADRE_STEP(.name = "now", .run = read_wall_clock), &value, err);
+    if (status == CADRE_OK)
+        *wall_ms = json_integer_value(value);
+    json_decref(value);
+    return status;
+}
+
+static json_t *draw_bits(void *ctx, cadre_frame *frame, cadre_error *err)
+{
+    int64_t bits = 0;
+    (void)ctx;
+    if (getrandom(&bits, sizeof bits, 0) != (ssize_t)sizeof bits) {
+        cadre_fail(err, CADRE_EIO, "'%s': no random bits", frame->name);
+        return NULL;
+    }
+    return json_integer(bits);
+}
+
+cadre_status cadre_frame_random(cadre_frame *frame, uint64_t *bits, cadre_error *err)
+{
+    json_t *value = NULL;
+    cadre_status status = cadre_frame_step(
+        frame, CADRE_STEP(.name = "random", .run = draw_bits), &value, err);
+    if (status == CADRE_OK)
+        *bits = (uint64_t)json_integer_value(value);
+    json_decref(value);
+    return status;
+}

@@ -1,0 +1,374 @@
+// See tool_round.h.
+#include "run/tool_round.h"
+
+#include "run/execute.h"
+#include "run/tool_run.h"
+#include "tree/outbox.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// --- What is offered ---
+
+static bool describe(const cadre_tool *tool, cadre_frame *frame, cadre_tool_info *info)
+{
+    *info = tool->info;
+    return tool->ops->describe == NULL || tool->ops->describe(tool->state, frame, info);
+}
+
+bool cdr_offer_init(cdr_offer *offer, cadre_frame *frame, cadre_tools tools,
+                    cdr_arena *arena)
+{
+    const cadre_scope *scope = cadre_frame_scope(frame);
+    size_t max = tools.count + 1;
+    offer->count = 0;
+    offer->tools = cdr_arena_alloc(arena, max * sizeof *offer->tools);
+    offer->infos = cdr_arena_alloc(arena, max * sizeof *offer->infos);
+    if (offer->tools == NULL || offer->infos == NULL)
+        return false;
+    for (size_t i = 0; i < max; i++) {
+        const cadre_tool *tool = i < tools.count ? tools.items[i] : NULL;
+        if (i == tools.count && scope != NULL && cadre_frame_targets(frame).count > 0)
+            tool = scope->tool;
+        if (tool == NULL || !describe(tool, frame, &offer->infos[offer->count]))
+            continue;
+        offer->tools[offer->count++] = tool;
+    }
+    return true;
+}
+
+// --- Making the round ---
+
+static const cadre_tool *find_tool(const cdr_offer *offer, const char *name)
+{
+    for (size_t i = 0; i < offer->count; i++)
+        if (strcmp(offer->infos[i].name, name) == 0)
+            return offer->tools[i];
+    return NULL;
+}
+
+static bool birth_entry_locked(cadre_frame *frame, cdr_tool_entry *entry, int turn,
+                               size_t index) CDR_REQUIRES(frame->tree->mu)
+{
+    char key[40];
+    bool found = false;
+    cadre_event event = {.type = CADRE_EVENT_TOOL_CALL};
+    event.u.tool_call.call_id = entry->call->id;
+    event.u.tool_call.name = entry->call->name;
+    event.u.tool_call.arguments = entry->call->arguments;
+    snprintf(key, sizeof key, "%d/%zu", turn, index);
+    cdr_text *input =
+        cdr_text_new(entry->call->arguments, strlen(entry->call->arguments));
+    cdr_birth birth = {.kind = CDR_FRAME_TOOL,
+                       .name = entry->call->name,
+                       .agent = frame->agent,
+                       .key = key,
+                       .input = input,
+                       .event = &event,
+                       .is_pending = true,
+                       .replay_safe = entry->tool != NULL && entry->tool->replay_safe};
+    cadre_status status =
+        input == NULL
+            ? CADRE_ENOMEM
+            : cdr_frame_enter_locked(frame, &birth, &entry->frame, &found, NULL);
+    cdr_text_unref(input);
+    // Under a mark nothing is born; then the calls are never run.
+    return status != CADRE_ENOMEM;
+}
+
+cdr_round *cdr_round_new_locked(cadre_frame *frame, cdr_message *message, int turn,
+                                const cdr_offer *offer)
+{
+    size_t n = message->m.n_tool_calls;
+    cdr_round *round = calloc(1, sizeof *round + n * sizeof(cdr_tool_entry));
+    if (round == NULL)
+        return NULL;
+    round->message = cdr_message_ref(message);
+    round->n_entries = n;
+    for (size_t i = 0; i < n; i++) {
+        cdr_tool_entry *entry = &round->entries[i];
+        entry->call = &message->m.tool_calls[i];
+        entry->tool = find_tool(offer, entry->call->name);
+        entry->is_named_target =
+            entry->tool == NULL && frame->scope != NULL &&
+            cdr_scope_find(frame->scope, entry->call->name) != NULL;
+        if (!birth_entry_locked(frame, entry, turn, i)) {
+            cdr_round_free(round);
+            return NULL;
+        }
+    }
+    return round;
+}
+
+void cdr_round_free(cdr_round *round)
+{
+    if (round == NULL)
+        return;
+    for (size_t i = 0; i < round->n_entries; i++) {
+        json_decref(round->entries[i].arguments);
+        free(round->entries[i].target);
+        free(round->entries[i].target_message);
+    }
+    cdr_message_unref(round->message);
+    free(round);
+}
+
+// --- Transfers ---
+
+// What one call of the round asked for, and what is said to it.
+typedef struct verdict {
+    cdr_transfer_decision decision;
+    const char *word; // in the event
+    cadre_result_code code;
+} verdict;
+
+static void classify(verdict *v, bool has_winner)
+{
+    switch (v->decision.kind) {
+    case CDR_TRANSFER_DONE:
+        v->word = has_winner ? "superseded" : "done";
+        v->code = has_winner ? CADRE_RESULT_BLOCKED : CADRE_RESULT_OK;
+        return;
+    case CDR_TRANSFER_REFUSED:
+    case CDR_TRANSFER_STOP:
+        v->word = "refused";
+        v->code = CADRE_RESULT_BLOCKED;
+        return;
+    case CDR_TRANSFER_UNKNOWN:
+        v->word = "unknown";
+        v->code = CADRE_RESULT_INVALID_ARGUMENTS;
+        return;
+    case CDR_TRANSFER_SELF:
+        v->word = "self";
+        v->code = CADRE_RESULT_INVALID_ARGUMENTS;
+        return;
+    }
+}
+
+static cadre_status decide_entry(cadre_frame *frame, const cdr_tool_entry *entry,
+                                 const cadre_agent *winner, verdict *v,
+                                 cadre_error *err)
+{
+    const cadre_agent *known =
+        frame->scope == NULL ? NULL : cdr_scope_find(frame->scope, entry->target);
+    memset(v, 0, sizeof *v);
+    if (frame->scope == NULL) {
+        v->decision.kind = CDR_TRANSFER_UNKNOWN;
+        snprintf(v->decision.text, sizeof v->decision.text,
+                 "Nobody can be handed over to from here.");
+    } else if (winner != NULL && known != NULL) {
+        // Not asked of the controller: it does not count against later handoffs.
+        v->decision.kind = CDR_TRANSFER_DONE;
+        v->decision.to = known;
+        snprintf(v->decision.text, sizeof v->decision.text,
+                 "Not handed over to %s: this turn was handed over to %s already.",
+                 known->info.name, winner->info.name);
+    } else {
+        cadre_status status =
+            cdr_scope_decide(frame->scope, frame->agent, entry->target,
+                             entry->target_message, &v->decision, err);
+        if (status != CADRE_OK)
+            return status;
+    }
+    classify(v, winner != NULL);
+    return CADRE_OK;
+}
+
+static void tell_transfer_locked(cadre_frame *frame, const cdr_tool_entry *entry,
+                                 const verdict *v)
+{
+    cadre_event event = {.type = CADRE_EVENT_TRANSFER};
+    event.u.transfer.from = frame->name;
+    event.u.transfer.to =
+        v->decision.to == NULL ? entry->target : v->decision.to->info.name;
+    event.u.transfer.message = entry->target_message;
+    event.u.transfer.decision = v->word;
+    event.u.transfer.reason = strcmp(v->word, "done") == 0 ? "" : v->decision.text;
+    cdr_outbox_event_locked(frame, &event, NULL, false);
+}
+
+cadre_status cdr_enter_target_locked(cadre_frame *frame,
+                                     const cdr_transfer_decision *decision,
+                                     const char *message, cadre_error *err)
+{
+    const cadre_agent *to = decision->to;
+    bool found = false;
+    cadre_frame *target = NULL;
+    cdr_birth birth = {.kind = CDR_FRAME_AGENT,
+                       .name = to->info.name,
+                       .agent = to,
+                       .key = "transfer",
+                       .scope = frame->scope,
+                       .history = decision->history,
+                       .is_quiet = to->quiet,
+                       .is_transfer = true,
+                       .is_pending = true};
+    birth.timeout_ms = decision->timeout_ms;
+    if (to->timeout_ms > 0 &&
+        (birth.timeout_ms == 0 || to->timeout_ms < birth.timeout_ms))
+        birth.timeout_ms = to->timeout_ms;
+    if (message != NULL && message[0] != '\0')
+        birth.input = cdr_text_new(message, strlen(message));
+    cadre_status status = cdr_frame_enter_locked(frame, &birth, &target, &found, err);
+    if (status == CADRE_OK) {
+        cadre_message said = {.role = CADRE_ROLE_USER,
+                              .agent = frame->name,
+                              .to = to->info.name,
+                              .text = message,
+                              .is_input = true};
+        target->source = frame;
+        frame->work->transfer = target;
+        if (birth.input != NULL &&
+            !cdr_say_locked(target,
+                            cdr_message_new(&said, (cadre_id){0, 0}, target->id)))
+            status = cadre_fail(err, CADRE_ENOMEM, "no memory for a transfer");
+    }
+    cdr_text_unref(birth.input);
+    return status;
+}
+
+// Writes all results of transfers and the target's frame in one commit.
+static cadre_status write_transfers(cadre_frame *frame, cdr_round *round,
+                                    const verdict *verdicts, size_t winner,
+                                    cadre_error *err)
+{
+    cadre_status status = CADRE_OK;
+    cdr_mutex_lock(&frame->tree->mu);
+    for (size_t i = 0; i < round->n_entries; i++) {
+        cdr_tool_entry *entry = &round->entries[i];
+        const verdict *v = &verdicts[i];
+        if (v->word == NULL)
+            continue;
+        tell_transfer_locked(frame, entry, v);
+        cdr_tool_settle_locked(
+            frame, entry,
+            &(cdr_tool_result){.code = v->code,
+                               .text = v->decision.text,
+                               .to = i == winner ? v->decision.to->info.name : ""});
+    }
+    if (winner < round->n_entries)
+        status = cdr_enter_target_locked(frame, &verdicts[winner].decision,
+                                         round->entries[winner].target_message, err);
+    cdr_mutex_unlock(&frame->tree->mu);
+    return status;
+}
+
+static cadre_status stop_for(cadre_frame *frame, const cdr_transfer_decision *decision,
+                             cadre_error *err)
+{
+    frame->work->stop_reason = (unsigned char)decision->stop_reason;
+    return cadre_fail_class(err, CADRE_EFAILED, CADRE_CLASS_LOOP, false, "%s: %s",
+                            decision->text, cadre_frame_path(frame));
+}
+
+static cadre_status decide_transfers(cadre_frame *frame, cdr_round *round,
+                                     cadre_error *err)
+{
+    verdict *verdicts = calloc(round->n_entries, sizeof *verdicts);
+    size_t winner = round->n_entries;
+    size_t stop = round->n_entries;
+    cadre_status status = CADRE_OK;
+    if (verdicts == NULL)
+        return cadre_fail(err, CADRE_ENOMEM, "no memory for a transfer");
+    for (size_t i = 0; status == CADRE_OK && i < round->n_entries; i++) {
+        const cdr_tool_entry *entry = &round->entries[i];
+        if (entry->is_settled || entry->target == NULL)
+            continue;
+        const cadre_agent *winner_agent =
+            winner < round->n_entries ? verdicts[winner].decision.to : NULL;
+        status = decide_entry(frame, entry, winner_agent, &verdicts[i], err);
+        if (winner == round->n_entries &&
+            verdicts[i].decision.kind == CDR_TRANSFER_DONE)
+            winner = i;
+        if (verdicts[i].decision.kind == CDR_TRANSFER_STOP && stop == round->n_entries)
+            stop = i;
+    }
+    if (stop < round->n_entries)
+        winner = round->n_entries;
+    if (status == CADRE_OK)
+        status = write_transfers(frame, round, verdicts, winner, err);
+    if (status == CADRE_OK && stop < round->n_entries)
+        status = stop_for(frame, &verdicts[stop].decision, err);
+    free(verdicts);
+    return status;
+}
+
+cadre_status cadre_frame_transfer(cadre_frame *frame, const cadre_call *call,
+                                  cadre_error *err)
+{
+    cdr_transfer_decision decision;
+    cadre_status status = cdr_check_call(frame, call, err);
+    if (status != CADRE_OK)
+        return status;
+    if (frame->kind != CDR_FRAME_AGENT || frame->scope == NULL)
+        return cadre_fail(err, CADRE_EINVAL,
+                          "agent '%s': a transfer needs the scope of a topology",
+                          frame->name);
+    if (frame->work->transfer != NULL)
+        return cadre_fail(err, CADRE_EREFUSED, "'%s' was handed over to '%s' already",
+                          frame->name, frame->work->transfer->name);
+    const char *message = call->input == NULL ? "" : call->input;
+    status = cdr_scope_decide(frame->scope, frame->agent, call->agent->info.name,
+                              message, &decision, err);
+    if (status != CADRE_OK)
+        return status;
+    if (decision.kind == CDR_TRANSFER_STOP)
+        return stop_for(frame, &decision, err);
+    if (decision.kind != CDR_TRANSFER_DONE)
+        return cadre_fail(err, CADRE_EREFUSED, "%s", decision.text);
+    if (call->history != CADRE_HISTORY_DEFAULT)
+        decision.history = call->history;
+    if (call->timeout_ms > 0 &&
+        (decision.timeout_ms == 0 || call->timeout_ms < decision.timeout_ms))
+        decision.timeout_ms = call->timeout_ms;
+    cdr_mutex_lock(&frame->tree->mu);
+    status = cdr_enter_target_locked(frame, &decision, message, err);
+    cdr_mutex_unlock(&frame->tree->mu);
+    return status;
+}
+
+// --- The round ---
+
+cadre_status cadre_frame_run_tools(cadre_frame *frame, const cadre_answer *answer,
+                                   cadre_round *out, cadre_error *err)
+{
+    cdr_round *round = frame->work->round;
+    *out = (cadre_round){0};
+    if (round == NULL || &round->message->m != answer->message)
+        return cadre_fail(err, CADRE_EINVAL,
+                          "agent '%s': run_tools needs the answer just asked for",
+                          frame->name);
+    cadre_status status = cdr_frame_stopped(frame, err);
+    if (status == CADRE_OK)
+        status = cdr_tools_run(frame, round, err);
+    if (status == CADRE_OK)
+        status = cdr_frame_stopped(frame, err);
+    if (status == CADRE_OK)
+        status = decide_transfers(frame, round, err);
+    if (status != CADRE_OK)
+        return status;
+    out->n_calls = round->n_entries;
+    for (size_t i = 0; i < round->n_entries; i++) {
+        cadre_result_code code = round->entries[i].code;
+        out->n_bad +=
+            code == CADRE_RESULT_UNKNOWN_TOOL || code == CADRE_RESULT_INVALID_ARGUMENTS;
+    }
+    out->transferred = frame->work->transfer != NULL;
+    return CADRE_OK;
+}
+
+cadre_status cadre_frame_stop(cadre_frame *frame, cadre_stop_reason reason,
+                              cadre_error *err, const char *format, ...)
+{
+    cdr_work *work = frame->work;
+    work->stop_reason = (unsigned char)reason;
+    if (cdr_text_bytes(work->output)[0] != '\0')
+        return CADRE_OK;
+    va_list args;
+    va_start(args, format);
+    char *text = cdr_arena_vprintf(&work->arena, format, args);
+    va_end(args);
+    return cadre_fail_class(err, CADRE_EFAILED, CADRE_CLASS_LIMIT, false, "%s",
+                            text == NULL ? "" : text);
+}

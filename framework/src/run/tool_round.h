@@ -1,0 +1,52 @@
+// The tool calls of one answer: made with it, run in parallel, decided last.
+//
+// Rules:
+// 1. Each call has a frame, born pending in the commit that records the answer, and
+// gets
+//    exactly one result.
+// 2. A result is recorded as it settles; the model gets them in call order.
+// 3. A tool that asks for a transfer only marks it. Transfers are decided in call order
+//    when the other tools are done, and written in one commit with the target's frame:
+//    the first valid one wins.
+//
+// Thread: made and decided on the frame's strand; tools run on strands of their own.
+#ifndef CDR_TOOL_ROUND_H
+#define CDR_TOOL_ROUND_H
+
+#include "run/scope.h"
+#include "tree/tree.h"
+
+typedef struct cdr_tool_entry {
+    cadre_frame *frame;          // pending until it runs
+    const cadre_tool *tool;      // NULL: there is none of that name
+    const cadre_tool_call *call; // in the answer's message
+    bool is_named_target;        // a member's name was called as a tool
+    json_t *arguments;
+    char *target, *target_message; // it asked for a transfer
+    bool is_settled;
+    cadre_result_code code;
+} cdr_tool_entry;
+
+typedef struct cdr_round {
+    cdr_message *message; // the answer; a reference
+    size_t n_entries;
+    cdr_tool_entry entries[];
+} cdr_round;
+
+// The tools a frame's model is offered: the given ones, then the scope's where there is
+// an edge. In the frame's arena; NULL: no memory.
+typedef struct cdr_offer {
+    const cadre_tool **tools;
+    cadre_tool_info *infos;
+    size_t count;
+} cdr_offer;
+bool cdr_offer_init(cdr_offer *offer, cadre_frame *frame, cadre_tools tools,
+                    cdr_arena *arena);
+
+// Makes the round of an answer and the frames of its calls. Takes no reference of its
+// own but to the message. NULL: no memory.
+cdr_round *cdr_round_new_locked(cadre_frame *frame, cdr_message *message, int turn,
+                                const cdr_offer *offer) CDR_REQUIRES(frame->tree->mu);
+void cdr_round_free(cdr_round *round); // NULL ok
+
+#endif

@@ -1,0 +1,390 @@
+// See tool_run.h.
+#include "run/tool_run.h"
+
+#include "base/buf.h"
+#include "base/json_text.h"
+#include "base/schema.h"
+#include "run/execute.h"
+#include "tree/outbox.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MAX_RESULT_BYTES = 256 * 1024
+};
+
+// --- Results ---
+
+static void frame_ending(cadre_result_code code, cdr_ending *ending)
+{
+    ending->status = CADRE_FRAME_COMPLETED;
+    ending->stop_reason = CADRE_STOP_FINAL;
+    if (code == CADRE_RESULT_TIMEOUT) {
+        ending->status = CADRE_FRAME_TIMEOUT;
+        ending->stop_reason = CADRE_STOP_TIMEOUT;
+    } else if (code == CADRE_RESULT_ABORTED) {
+        ending->status = CADRE_FRAME_ABORTED;
+        ending->stop_reason = CADRE_STOP_ABORTED;
+    } else if (code != CADRE_RESULT_OK) {
+        ending->status = CADRE_FRAME_FAILED;
+        ending->stop_reason = CADRE_STOP_ERROR;
+    }
+}
+
+static cdr_failure *failure_of_result(const cadre_frame *frame,
+                                      const cdr_tool_entry *entry,
+                                      const cdr_tool_result *result)
+{
+    cadre_error err = CADRE_ERROR_INIT;
+    char id[CADRE_ID_TEXT_SIZE];
+    if (result->code == CADRE_RESULT_OK)
+        return NULL;
+    cadre_id_text(entry->frame->id, id);
+    cadre_fail_class(&err, CADRE_EFAILED, CADRE_CLASS_TOOL, false, "%s: %s",
+                     cadre_result_code_name(result->code), result->text);
+    return cdr_failure_new(&err, frame->agent->info.name, id);
+}
+
+// A result of more than 256 KiB is cut, at a character, and says so.
+static char *capped(const char *text)
+{
+    size_t len = strlen(text);
+    if (len <= MAX_RESULT_BYTES)
+        return NULL;
+    size_t kept = MAX_RESULT_BYTES;
+    while (kept > 0 && ((unsigned char)text[kept] & 0xC0) == 0x80)
+        kept--;
+    cdr_buf buf = CDR_BUF_INIT;
+    cdr_buf_append(&buf, text, kept);
+    cdr_buf_printf(&buf, "\n[cut: %zu of %zu bytes shown]", kept, len);
+    if (buf.failed) {
+        cdr_buf_fini(&buf);
+        return NULL;
+    }
+    return cdr_buf_take(&buf);
+}
+
+static int64_t tell_result_locked(cdr_tool_entry *entry, const cdr_tool_result *result,
+                                  const char *text)
+{
+    cadre_frame *frame = entry->frame;
+    int64_t now = cdr_clock_now_ns(frame->tree->runtime->clock);
+    cadre_event event = {.type = CADRE_EVENT_TOOL_RESULT};
+    event.u.tool_result.call_id = entry->call->id;
+    event.u.tool_result.name = entry->call->name;
+    event.u.tool_result.result = text;
+    event.u.tool_result.code = result->code;
+    event.u.tool_result.duration_ms = (now - frame->started_ns) / 1000000;
+    return cdr_outbox_event_locked(frame, &event, NULL, true);
+}
+
+void cdr_tool_settle_locked(cadre_frame *frame, cdr_tool_entry *entry,
+                            const cdr_tool_result *result)
+{
+    if (entry->is_settled || entry->frame == NULL)
+        return;
+    char *cut = capped(result->text);
+    const char *text = cut == NULL ? result->text : cut;
+    cadre_message said = {.role = CADRE_ROLE_TOOL,
+                          .agent = frame->name,
+                          .to = result->to,
+                          .text = text,
+                          .call_id = entry->call->id,
+                          .tool_name = entry->call->name,
+                          .code = result->code};
+    cdr_message *message = cdr_message_new(&said, (cadre_id){0, 0}, frame->id);
+    cdr_text *output = cdr_text_new(text, strlen(text));
+    cdr_ending ending = {.output = output,
+                         .failure = failure_of_result(frame, entry, result),
+                         .own = {.tool_calls = 1}};
+    frame_ending(result->code, &ending);
+    ending.seq = tell_result_locked(entry, result, text);
+    if (message != NULL) {
+        message->m.seq = ending.seq;
+        cdr_message_ref(message);
+        if (cdr_conversation_append_take(frame->conversation, message))
+            cdr_outbox_message_locked(frame, frame->conversation, message);
+        cdr_message_unref(message);
+    }
+    cdr_frame_end_locked(entry->frame, &ending);
+    cdr_frame_release_locked(entry->frame);
+    cdr_text_unref(output);
+    free(cut);
+    entry->frame = NULL;
+    entry->is_settled = true;
+    entry->code = result->code;
+}
+
+static void settle(cadre_frame *frame, cdr_tool_entry *entry, cadre_result_code code,
+                   const char *text)
+{
+    cdr_mutex_lock(&frame->tree->mu);
+    cdr_tool_settle_locked(frame, entry,
+                           &(cdr_tool_result){.code = code, .text = text});
+    cdr_mutex_unlock(&frame->tree->mu);
+}
+
+// --- Before running ---
+
+static void settle_unknown(cadre_frame *frame, cdr_tool_entry *entry)
+{
+    cdr_buf text = CDR_BUF_INIT;
+    const cadre_agent *agent = frame->agent;
+    cdr_buf_printf(&text, "There is no tool '%.80s'. Tools:", entry->call->name);
+    for (size_t i = 0; i < agent->tools.count; i++)
+        cdr_buf_printf(&text, "%s %s", i == 0 ? "" : ",",
+                       agent->tools.items[i]->info.name);
+    if (frame->scope != NULL && frame->scope->scope->tool != NULL)
+        cdr_buf_printf(&text, "%s %s", agent->tools.count == 0 ? "" : ",",
+                       frame->scope->scope->tool->info.name);
+    else if (agent->tools.count == 0)
+        cdr_buf_append_text(&text, " none");
+    settle(frame, entry, CADRE_RESULT_UNKNOWN_TOOL, cdr_buf_text(&text));
+    cdr_buf_fini(&text);
+}
+
+// Checks the arguments; a wrong call gets its result here.
+static bool check_arguments(cadre_frame *frame, cdr_tool_entry *entry)
+{
+    cadre_error err = CADRE_ERROR_INIT;
+    const char *text = entry->call->arguments;
+    entry->arguments = cdr_json_parse_arguments(text, strlen(text), &err);
+    if (entry->arguments != NULL && !entry->is_named_target &&
+        entry->tool->info.parameters != NULL)
+        cdr_schema_check_text(entry->tool->info.parameters, entry->arguments, &err);
+    if (err.status == CADRE_OK && entry->arguments != NULL)
+        return true;
+    settle(frame, entry, CADRE_RESULT_INVALID_ARGUMENTS, err.text);
+    return false;
+}
+
+// A member's name called as a tool: hand over, with what looks like the message.
+static bool ask_by_name(cadre_frame *frame, cdr_tool_entry *entry)
+{
+    static const char *const keys[] = {"message", "request", "input", "task", "text"};
+    const char *message = "";
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0] && message[0] == '\0'; i++) {
+        const char *value =
+            json_string_value(json_object_get(entry->arguments, keys[i]));
+        message = value == NULL ? "" : value;
+    }
+    entry->target = strdup(entry->call->name);
+    entry->target_message = strdup(message);
+    if (entry->target != NULL && entry->target_message != NULL)
+        return true;
+    settle(frame, entry, CADRE_RESULT_TOOL_ERROR, "no memory for a transfer");
+    return false;
+}
+
+static const char *scripted_result(cadre_frame *frame, const cadre_tool *tool,
+                                   bool *is_error)
+{
+    cdr_tree *tree = frame->tree;
+    const cadre_team *team = tree->team;
+    const char *text = NULL;
+    if (team->script == NULL)
+        return NULL;
+    for (size_t i = 0; i < team->n_tools; i++) {
+        if (team->tools[i] != tool)
+            continue;
+        cdr_mutex_lock(&tree->mu);
+        text = cadre_script_tool_result(team->script, tool->info.name,
+                                        tree->script_results[i], is_error);
+        if (text != NULL)
+            tree->script_results[i]++;
+        cdr_mutex_unlock(&tree->mu);
+    }
+    return text;
+}
+
+// --- Running one ---
+
+static cadre_result_code code_of(const cadre_frame *frame, cadre_status status,
+                                 const cadre_error *err)
+{
+    switch ((cdr_mark)frame->mark) {
+    case CDR_MARK_TIMEOUT:
+        return CADRE_RESULT_TIMEOUT;
+    case CDR_MARK_REQUEST:
+    case CDR_MARK_OWNER:
+    case CDR_MARK_LOST:
+        return CADRE_RESULT_ABORTED;
+    case CDR_MARK_NONE:
+        break;
+    }
+    if (status == CADRE_OK)
+        return CADRE_RESULT_OK;
+    return err->error_class == CADRE_CLASS_TIMEOUT ? CADRE_RESULT_TIMEOUT
+                                                   : CADRE_RESULT_TOOL_ERROR;
+}
+
+static void note_request(cdr_tool_entry *entry, cdr_work *work)
+{
+    entry->target = work->target;
+    entry->target_message = work->target_message;
+    work->target = work->target_message = NULL;
+}
+
+// Runs a tool to its result, or to its request for a transfer.
+static void run_tool(cadre_frame *frame, cdr_tool_entry *entry, cdr_strand *strand)
+{
+    const cadre_tool *tool = entry->tool;
+    cadre_error err = CADRE_ERROR_INIT;
+    bool is_error = false;
+    const char *scripted = scripted_result(frame, tool, &is_error);
+    if (scripted != NULL) {
+        settle(frame, entry, is_error ? CADRE_RESULT_TOOL_ERROR : CADRE_RESULT_OK,
+               scripted);
+        return;
+    }
+    if (!cdr_work_begin(entry->frame, strand)) {
+        settle(frame, entry, CADRE_RESULT_TOOL_ERROR, "no memory to run the tool");
+        return;
+    }
+    entry->frame->work->call_id = entry->call->id;
+    cadre_status status = cdr_frame_stopped(entry->frame, &err);
+    if (status == CADRE_OK)
+        status = tool->ops->run(tool->state, entry->frame, entry->arguments, &err);
+    cadre_result_code code = code_of(entry->frame, status, &err);
+    cdr_work *work = cdr_work_end(entry->frame);
+    note_request(entry, work);
+    const char *text = cdr_text_bytes(work->output);
+    if (code == CADRE_RESULT_TIMEOUT && err.text[0] == '\0')
+        cadre_fail(&err, CADRE_ETIMEOUT, "the tool's time is up");
+    if (code == CADRE_RESULT_ABORTED)
+        text = "aborted";
+    else if (code != CADRE_RESULT_OK)
+        text = err.text;
+    if (entry->target == NULL || code != CADRE_RESULT_OK)
+        settle(frame, entry, code, text);
+    cdr_work_free(work);
+}
+
+// --- Running all ---
+
+typedef struct tool_job {
+    cadre_frame *frame;
+    cdr_tool_entry *entry;
+    cdr_strand *parent;
+    int *pending;
+} tool_job;
+
+static void run_tool_job(void *arg)
+{
+    tool_job *job = arg;
+    cdr_strand strand;
+    cdr_strand_init(&strand);
+    run_tool(job->frame, job->entry, &strand);
+    cdr_tree_flush(job->frame->tree, NULL); // a lost store marks the frames; they tell
+    cdr_strand_fini(&strand);
+    cdr_strand_settle(job->parent, job->pending);
+}
+
+static bool is_control(const cadre_frame *frame, const cdr_tool_entry *entry)
+{
+    return entry->is_named_target ||
+           (frame->scope != NULL && entry->tool == frame->scope->scope->tool);
+}
+
+static void start_frame(cadre_frame *frame, cdr_tool_entry *entry)
+{
+    cdr_tree *tree = frame->tree;
+    int64_t timeout_ms = entry->tool == NULL ? 0 : entry->tool->timeout_ms;
+    cdr_mutex_lock(&tree->mu);
+    cdr_frame_start_locked(entry->frame,
+                           entry->tool != NULL && !entry->tool->replay_safe);
+    if (timeout_ms > 0) {
+        int64_t deadline = cdr_tree_now_ms(tree) + timeout_ms;
+        if (deadline < entry->frame->deadline_ms)
+            entry->frame->deadline_ms = deadline;
+    }
+    cdr_mutex_unlock(&tree->mu);
+}
+
+static cadre_status count_tool_call(cadre_frame *frame, cadre_error *err)
+{
+    cdr_tree *tree = frame->tree;
+    int64_t max = tree->limits.max_tool_calls;
+    cdr_mutex_lock(&tree->mu);
+    int64_t n = tree->n_tool_calls;
+    bool allowed = max == CADRE_UNLIMITED || n < max;
+    if (allowed)
+        tree->n_tool_calls++;
+    cdr_mutex_unlock(&tree->mu);
+    if (allowed)
+        return CADRE_OK;
+    return cadre_fail_class(err, CADRE_ELIMIT, CADRE_CLASS_LIMIT, false,
+                            "agent '%s': the run's max_tool_calls of %lld is used up",
+                            frame->name, (long long)max);
+}
+
+// Settles what cannot run, and what only asks for a transfer; the rest is to be run.
+static cadre_status sort_entries(cadre_frame *frame, cdr_round *round, tool_job *jobs,
+                                 size_t *n_jobs, cadre_error *err)
+{
+    for (size_t i = 0; i < round->n_entries; i++) {
+        cdr_tool_entry *entry = &round->entries[i];
+        cadre_status status = count_tool_call(frame, err);
+        if (status != CADRE_OK)
+            return status;
+        if (entry->tool == NULL && !entry->is_named_target) {
+            settle_unknown(frame, entry);
+            continue;
+        }
+        if (!check_arguments(frame, entry))
+            continue;
+        if (!is_control(frame, entry)) {
+            jobs[(*n_jobs)++].entry = entry;
+            continue;
+        }
+        start_frame(frame, entry);
+        if (entry->is_named_target)
+            ask_by_name(frame, entry);
+        else
+            run_tool(frame, entry, frame->work->strand);
+    }
+    return CADRE_OK;
+}
+
+static void run_jobs(cadre_frame *frame, tool_job *jobs, size_t n_jobs)
+{
+    int pending = 0;
+    cadre_error err = CADRE_ERROR_INIT;
+    for (size_t i = 1; i < n_jobs; i++) {
+        jobs[i].frame = frame;
+        jobs[i].parent = frame->work->strand;
+        jobs[i].pending = &pending;
+        cdr_mutex_lock(&frame->work->strand->mu);
+        pending++;
+        cdr_mutex_unlock(&frame->work->strand->mu);
+        if (cdr_pool_run(frame->tree->runtime->pool, run_tool_job, &jobs[i], &err) ==
+            CADRE_OK)
+            continue;
+        settle(frame, jobs[i].entry, CADRE_RESULT_TOOL_ERROR, err.text);
+        cdr_strand_settle(frame->work->strand, &pending);
+    }
+    run_tool(frame, jobs[0].entry, frame->work->strand);
+    if (n_jobs > 1)
+        cdr_tree_flush(frame->tree, NULL); // others run on: this result is stored now
+    cdr_strand_join(frame->work->strand, &pending);
+}
+
+cadre_status cdr_tools_run(cadre_frame *frame, cdr_round *round, cadre_error *err)
+{
+    size_t n_jobs = 0;
+    tool_job *jobs = calloc(round->n_entries + 1, sizeof *jobs);
+    if (jobs == NULL)
+        return cadre_fail(err, CADRE_ENOMEM, "no memory to run tools");
+    cadre_status status = sort_entries(frame, round, jobs, &n_jobs, err);
+    for (size_t i = 0; status == CADRE_OK && i < n_jobs; i++)
+        start_frame(frame, jobs[i].entry);
+    if (status == CADRE_OK && n_jobs > 0) {
+        // The answer and the intents are there before any tool starts.
+        status = cdr_tree_flush(frame->tree, err);
+        if (status == CADRE_OK)
+            run_jobs(frame, jobs, n_jobs);
+    }
+    free(jobs);
+    return status;
+}

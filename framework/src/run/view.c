@@ -1,0 +1,213 @@
+// See view.h.
+#include "run/view.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// What is looked at while a view is built.
+typedef struct builder {
+    cdr_view *view;
+    const cadre_frame *frame;
+    const char *self; // the agent's name
+    size_t capacity;
+    bool failed;
+} builder;
+
+static void hold(cdr_view *view, cdr_message *message)
+{
+    view->held[view->n_held++] = cdr_message_ref(message);
+}
+
+// Takes the pointers under the tree's mutex: other strands may append meanwhile.
+static bool take_messages(cdr_view *view, cadre_frame *frame)
+{
+    cdr_tree *tree = frame->tree;
+    bool ok = false;
+    cdr_mutex_lock(&tree->mu);
+    size_t n = cdr_conversation_count(frame->conversation);
+    cdr_message **list = malloc((n + 1) * sizeof *list);
+    view->held = malloc((n + 1) * sizeof *view->held);
+    if (list != NULL && view->held != NULL) {
+        cdr_conversation_list(frame->conversation, list);
+        for (size_t i = 0; i < n; i++)
+            hold(view, list[i]);
+        ok = true;
+    }
+    cdr_mutex_unlock(&tree->mu);
+    free(list);
+    return ok;
+}
+
+// `cache` NULL: the message is not a stored one, so nothing is kept with it.
+static void add_item(builder *b, const cadre_message *message, cdr_fragments *cache,
+                     const char *text, cadre_rendering rendering)
+{
+    cdr_view *view = b->view;
+    if (view->n_items == b->capacity) {
+        size_t capacity = b->capacity == 0 ? 16 : b->capacity * 2;
+        void *grown = realloc(view->items, capacity * sizeof *view->items);
+        if (grown == NULL) {
+            b->failed = true;
+            return;
+        }
+        view->items = grown;
+        b->capacity = capacity;
+    }
+    view->items[view->n_items++] =
+        (cadre_request_item){message, text, rendering, cache};
+}
+
+static void add_stored(builder *b, cdr_message *message, const char *text,
+                       cadre_rendering rendering)
+{
+    add_item(b, &message->m, &message->fragments, text, rendering);
+}
+
+static const char *keep(builder *b, const char *text)
+{
+    if (text == NULL)
+        b->failed = true;
+    return text == NULL ? "" : text;
+}
+
+// A call that has no result: the run was cut, or goes on elsewhere.
+static void add_missing_result(builder *b, const cadre_tool_call *call)
+{
+    static const char text[] =
+        "Interrupted: this call has no result; it may or may not have run.";
+    cadre_message *m = cdr_arena_alloc(&b->view->arena, sizeof *m);
+    if (m == NULL) {
+        b->failed = true;
+        return;
+    }
+    *m = (cadre_message){.id = "",
+                         .frame_id = "",
+                         .agent = b->self,
+                         .to = "",
+                         .text = text,
+                         .reasoning = "",
+                         .call_id = call->id,
+                         .tool_name = call->name,
+                         .role = CADRE_ROLE_TOOL,
+                         .code = CADRE_RESULT_INTERRUPTED};
+    add_item(b, m, NULL, text, CADRE_AS_OWN);
+}
+
+static void add_own_turn(builder *b, cdr_message *message)
+{
+    add_stored(b, message, message->m.text, CADRE_AS_OWN);
+    for (size_t i = 0; i < message->m.n_tool_calls; i++) {
+        cdr_message *result = message->results[i];
+        if (result != NULL)
+            add_stored(b, result, result->m.text, CADRE_AS_OWN);
+        else
+            add_missing_result(b, &message->m.tool_calls[i]);
+    }
+}
+
+// "[alice] add({...}) -> 7", a line for each tool of a turn that handed over to us.
+static void add_traffic(builder *b, cdr_message *message)
+{
+    char *text = NULL;
+    for (size_t i = 0; i < message->m.n_tool_calls; i++) {
+        const cadre_tool_call *call = &message->m.tool_calls[i];
+        const cdr_message *result = message->results[i];
+        if (result == NULL || result->m.to[0] != '\0')
+            continue;
+        text = cdr_arena_printf(&b->view->arena, "%s%s[%s] %s(%s) -> %s",
+                                text == NULL ? "" : text, text == NULL ? "" : "\n",
+                                message->m.agent, call->name, call->arguments,
+                                result->m.text);
+    }
+    if (text != NULL)
+        add_stored(b, message, text, CADRE_AS_TRAFFIC);
+}
+
+static void add_other_turn(builder *b, cdr_message *message)
+{
+    const cadre_message *m = &message->m;
+    if (m->n_tool_calls == 0 && m->text[0] != '\0') {
+        const char *text =
+            keep(b, cdr_arena_printf(&b->view->arena, "[%s]: %s", m->agent, m->text));
+        add_stored(b, message, text, CADRE_AS_SPEECH);
+    } else if (message->transferred_to != NULL &&
+               strcmp(message->transferred_to, b->self) == 0) {
+        add_traffic(b, message);
+    }
+}
+
+static void add_message(builder *b, cdr_message *message)
+{
+    const cadre_message *m = &message->m;
+    switch (m->role) {
+    case CADRE_ROLE_USER:
+        if (!m->is_input || strcmp(m->to, b->self) == 0) {
+            add_stored(b, message, m->text, CADRE_AS_USER);
+            b->view->last_input = m->text;
+        }
+        break;
+    case CADRE_ROLE_ASSISTANT:
+        if (strcmp(m->agent, b->self) == 0)
+            add_own_turn(b, message);
+        else
+            add_other_turn(b, message);
+        break;
+    case CADRE_ROLE_TOOL: // shown with its call
+        break;
+    }
+}
+
+static bool is_visible(const builder *b, const cdr_message *message,
+                       cadre_history history)
+{
+    const cadre_message *m = &message->m;
+    bool is_own = m->role != CADRE_ROLE_USER && strcmp(m->agent, b->self) == 0;
+    bool is_user = m->role == CADRE_ROLE_USER && !m->is_input;
+    switch (history) {
+    case CADRE_HISTORY_OWN:
+        return is_own || is_user || (m->is_input && strcmp(m->to, b->self) == 0);
+    case CADRE_HISTORY_NONE:
+        return cadre_id_equal(message->frame, b->frame->id);
+    default:
+        return true;
+    }
+}
+
+// Where the last user turn stands; 0 when there is none.
+static size_t last_user_turn(const cdr_view *view)
+{
+    for (size_t i = view->n_held; i-- > 0;) {
+        const cadre_message *m = &view->held[i]->m;
+        if (m->role == CADRE_ROLE_USER && !m->is_input)
+            return i;
+    }
+    return 0;
+}
+
+cadre_status cdr_view_init(cdr_view *view, cadre_frame *frame, cadre_history history,
+                           cadre_error *err)
+{
+    builder b = {.view = view, .frame = frame, .self = frame->agent->info.name};
+    memset(view, 0, sizeof *view);
+    view->last_input = "";
+    if (frame->history != CADRE_HISTORY_DEFAULT)
+        history = (cadre_history)frame->history;
+    if (!take_messages(view, frame))
+        return cadre_fail(err, CADRE_ENOMEM, "no memory for a view");
+    size_t first = history == CADRE_HISTORY_LAST ? last_user_turn(view) : 0;
+    for (size_t i = first; i < view->n_held; i++)
+        if (is_visible(&b, view->held[i], history))
+            add_message(&b, view->held[i]);
+    if (b.failed)
+        return cadre_fail(err, CADRE_ENOMEM, "no memory for a view");
+    return CADRE_OK;
+}
+
+void cdr_view_fini(cdr_view *view)
+{
+    for (size_t i = 0; i < view->n_held; i++)
+        cdr_message_unref(view->held[i]);
+    free(view->held);
+    free(view->items);
+    cdr_arena_fini(&view->arena);
+}

@@ -1,0 +1,35 @@
+// The view: what one agent's model is shown of a conversation.
+//
+// Rules:
+// 1. Its own messages as they are, each call followed by its result, in call order; a
+//    call without one gets a synthetic result.
+// 2. Of other agents their final texts, as user turns with the speaker's name; not
+// their
+//    tool traffic, except that of a turn that handed over to this agent.
+// 3. Input is shown to the agent it was said to.
+// 4. `history` narrows: all, own, last (the last user turn on), none (this frame's).
+// 5. The same conversation gives the same items, so that a prompt's prefix is stable.
+//
+// Renderings are made once for a message and kept with it.
+// Thread: the frame's strand.
+#ifndef CDR_VIEW_H
+#define CDR_VIEW_H
+
+#include "cadre/ext/model.h"
+
+#include "tree/tree.h"
+
+typedef struct cdr_view {
+    cdr_arena arena; // of what is not kept with messages
+    cadre_request_item *items;
+    size_t n_items;
+    const char *last_input; // the last text said to the model; ""
+    cdr_message **held;     // references to the messages shown
+    size_t n_held;
+} cdr_view;
+
+cadre_status cdr_view_init(cdr_view *view, cadre_frame *frame, cadre_history history,
+                           cadre_error *err);
+void cdr_view_fini(cdr_view *view);
+
+#endif

@@ -1,0 +1,114 @@
+// Stopping: marks go down the live part of the tree, time comes up to the topmost frame
+// whose time is up. See tree.h.
+#include "tree/outbox.h"
+#include "tree/tree.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+// The next live frame below `top`, parents before children; NULL after the last.
+static cadre_frame *next_below(cadre_frame *frame, const cadre_frame *top)
+{
+    if (frame->live_children != NULL)
+        return frame->live_children;
+    while (frame != top) {
+        if (frame->next != NULL)
+            return frame->next;
+        frame = frame->parent;
+    }
+    return NULL;
+}
+
+static void notify(cadre_frame *frame)
+{
+    if (frame->work == NULL)
+        return;
+    if (frame->work->strand != NULL)
+        cdr_strand_wake(frame->work->strand);
+    if (frame->work->cancel_fd >= 0) {
+        uint64_t one = 1;
+        // An eventfd whose counter is full is readable already.
+        ssize_t written = write(frame->work->cancel_fd, &one, sizeof one);
+        (void)written;
+    }
+}
+
+void cdr_frame_mark_locked(cadre_frame *frame, cdr_mark mark)
+{
+    cdr_tree *tree = frame->tree;
+    if (frame->mark != CDR_MARK_NONE || frame->status >= CADRE_FRAME_COMPLETED)
+        return;
+    cdr_mark below = mark == CDR_MARK_REQUEST ? CDR_MARK_OWNER : mark;
+    for (cadre_frame *at = frame; at != NULL; at = next_below(at, frame)) {
+        if (at->mark != CDR_MARK_NONE)
+            continue;
+        atomic_store(&at->mark, (unsigned char)(at == frame ? mark : below));
+        notify(at);
+    }
+    if (mark != CDR_MARK_LOST)
+        cdr_outbox_mark_locked(frame);
+    if (frame->parent != NULL)
+        return;
+    tree->marked_ns = cdr_clock_now_ns(tree->runtime->clock);
+    cdr_queue_widen(&tree->queue);
+}
+
+bool cdr_frame_expire(cadre_frame *frame)
+{
+    cdr_tree *tree = frame->tree;
+    int64_t now = cdr_tree_now_ms(tree);
+    if (frame->deadline_ms > now)
+        return false;
+    cadre_frame *topmost = frame;
+    cdr_mutex_lock(&tree->mu);
+    while (topmost->parent != NULL && topmost->parent->deadline_ms <= now)
+        topmost = topmost->parent;
+    cdr_frame_mark_locked(topmost, CDR_MARK_TIMEOUT);
+    cdr_mutex_unlock(&tree->mu);
+    return true;
+}
+
+void cdr_frame_wait(cadre_frame *frame, unsigned seen, int64_t deadline_ms)
+{
+    int64_t deadline =
+        deadline_ms < frame->deadline_ms ? deadline_ms : frame->deadline_ms;
+    cdr_strand_wait(frame->work->strand, seen, frame->tree->runtime->clock, deadline);
+    cdr_frame_expire(frame);
+}
+
+cadre_status cdr_frame_stopped(const cadre_frame *frame, cadre_error *err)
+{
+    const cdr_tree *tree = frame->tree;
+    switch ((cdr_mark)frame->mark) {
+    case CDR_MARK_NONE:
+        return CADRE_OK;
+    case CDR_MARK_TIMEOUT:
+        return cadre_fail_class(err, CADRE_ETIMEOUT, CADRE_CLASS_TIMEOUT, false,
+                                "'%s': its time is up", frame->name);
+    case CDR_MARK_LOST:
+        return cadre_fail_class(err, CADRE_ESTORE, CADRE_CLASS_STORE, false, "%s",
+                                tree->lost.text);
+    case CDR_MARK_REQUEST:
+    case CDR_MARK_OWNER:
+        break;
+    }
+    return cadre_fail_class(err, CADRE_EABORTED, CADRE_CLASS_ABORTED, false,
+                            "aborted: %s",
+                            tree->mark_text == NULL ? "cancelled" : tree->mark_text);
+}
+
+void cdr_work_free(cdr_work *work)
+{
+    if (work == NULL)
+        return;
+    cdr_arena_fini(&work->arena);
+    cdr_text_unref(work->output);
+    cdr_failure_unref(work->child_failure);
+    json_decref(work->input_json);
+    free(work->counts);
+    free(work->target);
+    free(work->target_message);
+    if (work->cancel_fd >= 0)
+        close(work->cancel_fd);
+    free(work);
+}

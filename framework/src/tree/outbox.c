@@ -1,0 +1,295 @@
+// See outbox.h.
+#include "tree/outbox.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// --- Adding facts ---
+
+static void lose_locked(cdr_tree *tree)
+{
+    cadre_fail(&tree->lost, CADRE_ESTORE, "no memory to record what happened");
+}
+
+static cadre_fact *add_locked(cdr_tree *tree, cadre_fact_type type)
+{
+    cdr_outbox *outbox = &tree->outbox;
+    if (outbox->n_facts == outbox->capacity) {
+        size_t capacity = outbox->capacity == 0 ? 16 : outbox->capacity * 2;
+        void *grown = realloc(outbox->facts, capacity * sizeof *outbox->facts);
+        if (grown == NULL) {
+            lose_locked(tree);
+            return NULL;
+        }
+        outbox->facts = grown;
+        outbox->capacity = capacity;
+    }
+    cadre_fact *fact = &outbox->facts[outbox->n_facts++];
+    memset(fact, 0, sizeof *fact);
+    fact->type = type;
+    tree->n_appended++;
+    return fact;
+}
+
+static const char *keep_locked(cdr_tree *tree, const char *text)
+{
+    if (text == NULL || text[0] == '\0')
+        return "";
+    const char *copy = cdr_arena_text(&tree->outbox.texts, text);
+    if (copy == NULL) {
+        lose_locked(tree);
+        return "";
+    }
+    return copy;
+}
+
+void cdr_outbox_trace_locked(cdr_tree *tree)
+{
+    cadre_fact *fact = add_locked(tree, CADRE_FACT_TRACE);
+    if (fact == NULL)
+        return;
+    fact->u.trace.id = tree->trace;
+    fact->u.trace.team = tree->team->name;
+    fact->u.trace.options = "{}";
+}
+
+void cdr_outbox_conversation_locked(cdr_tree *tree,
+                                    const cdr_conversation *conversation,
+                                    const cadre_frame *owner, const char *session)
+{
+    cadre_fact *fact = add_locked(tree, CADRE_FACT_CONVERSATION);
+    if (fact == NULL)
+        return;
+    cadre_conversation_row *row = &fact->u.conversation;
+    row->id = conversation->id;
+    row->session = keep_locked(tree, session);
+    if (owner != NULL) {
+        row->owner_conversation = owner->conversation->id;
+        row->owner_frame = owner->id;
+    }
+    if (conversation->base != NULL) {
+        row->base = conversation->base->id;
+        row->base_position = (int64_t)conversation->base_count;
+    }
+}
+
+static const char *kind_name(const cadre_frame *frame)
+{
+    static const char *const names[] = {"agent", "model", "tool"};
+    return names[frame->kind];
+}
+
+void cdr_outbox_frame_locked(cadre_frame *frame, bool replay_safe, int64_t created_ms)
+{
+    cdr_tree *tree = frame->tree;
+    cadre_fact *fact = add_locked(tree, CADRE_FACT_FRAME);
+    if (fact == NULL)
+        return;
+    cadre_frame_row *row = &fact->u.frame;
+    row->id = frame->id;
+    if (frame->parent != NULL)
+        row->parent = frame->parent->id;
+    row->conversation = frame->conversation->id;
+    row->key = keep_locked(tree, frame->key);
+    row->kind = kind_name(frame);
+    row->name = keep_locked(tree, frame->name);
+    row->referer = cdr_frame_referer(frame);
+    row->input = keep_locked(tree, cdr_text_bytes(frame->input));
+    row->depth = frame->depth;
+    row->status = (cadre_frame_status)frame->status;
+    row->attempts = frame->attempts;
+    row->replay_safe = replay_safe;
+    row->start_seq = tree->last_seq;
+    row->created_at = created_ms;
+    row->mark = row->output = row->error = "";
+}
+
+void cdr_outbox_running_locked(cadre_frame *frame)
+{
+    cadre_fact *fact = add_locked(frame->tree, CADRE_FACT_RUNNING);
+    if (fact == NULL)
+        return;
+    fact->u.frame.id = frame->id;
+    fact->u.frame.attempts = frame->attempts;
+    fact->u.frame.status = CADRE_FRAME_RUNNING;
+}
+
+void cdr_outbox_mark_locked(cadre_frame *frame)
+{
+    static const char *const names[] = {"", "request", "owner", "timeout", "lost"};
+    cadre_fact *fact = add_locked(frame->tree, CADRE_FACT_MARK);
+    if (fact == NULL)
+        return;
+    fact->u.frame.id = frame->id;
+    fact->u.frame.mark = names[frame->mark];
+}
+
+void cdr_outbox_end_locked(cadre_frame *frame, const cadre_usage *own, int64_t ended_ns)
+{
+    cdr_tree *tree = frame->tree;
+    cadre_fact *fact = add_locked(tree, CADRE_FACT_END);
+    if (fact == NULL)
+        return;
+    cadre_frame_row *row = &fact->u.frame;
+    row->id = frame->id;
+    row->status = (cadre_frame_status)frame->status;
+    row->stop_reason = (cadre_stop_reason)frame->stop_reason;
+    row->attempts = frame->attempts;
+    row->output = keep_locked(tree, cdr_text_bytes(frame->output));
+    row->error = "";
+    if (frame->failure != NULL) {
+        row->error = keep_locked(tree, frame->failure->message);
+        row->error_class = frame->failure->error_class;
+        row->error_retryable = frame->failure->retryable;
+    }
+    row->own = *own;
+    row->usage = frame->usage;
+    row->end_seq = tree->last_seq;
+    row->duration_ms = (ended_ns - frame->started_ns) / 1000000;
+    row->completed_at = cdr_clock_wall_ms(tree->runtime->clock);
+}
+
+// The fact borrows the message's texts; the conversation may go before the commit.
+static bool hold_message_locked(cdr_tree *tree, cdr_message *message)
+{
+    cdr_outbox *outbox = &tree->outbox;
+    if (outbox->n_messages == outbox->messages_capacity) {
+        size_t capacity = outbox->n_messages == 0 ? 8 : outbox->n_messages * 2;
+        void *grown = realloc(outbox->messages, capacity * sizeof *outbox->messages);
+        if (grown == NULL) {
+            tree->outbox.n_facts--;
+            lose_locked(tree);
+            return false;
+        }
+        outbox->messages = grown;
+        outbox->messages_capacity = capacity;
+    }
+    outbox->messages[outbox->n_messages++] = cdr_message_ref(message);
+    return true;
+}
+
+void cdr_outbox_message_locked(cadre_frame *frame, const cdr_conversation *conversation,
+                               cdr_message *message)
+{
+    cdr_tree *tree = frame->tree;
+    cadre_fact *fact = add_locked(tree, CADRE_FACT_MESSAGE);
+    if (fact == NULL || !hold_message_locked(tree, message))
+        return;
+    cadre_message_row *row = &fact->u.message;
+    row->id = message->id;
+    row->conversation = conversation->id;
+    row->frame = message->frame;
+    row->message = message->m;
+}
+
+// --- Events ---
+
+static const cadre_frame *nearest_agent_frame(const cadre_frame *frame)
+{
+    while (frame->kind != CDR_FRAME_AGENT)
+        frame = frame->parent;
+    return frame;
+}
+
+void cdr_event_address(cadre_frame *frame, cadre_event *event, cdr_event_ids *ids)
+{
+    const cadre_frame *agent = nearest_agent_frame(frame);
+    cadre_id_text(frame->id, ids->frame);
+    cadre_id_text(agent->id, ids->thread);
+    event->frame_id = ids->frame;
+    event->thread_id = agent->parent == NULL ? NULL : ids->thread;
+    event->agent = agent->name;
+    event->is_main = agent->is_main;
+}
+
+int64_t cdr_outbox_event_locked(cadre_frame *frame, cadre_event *event,
+                                cdr_message *message, bool is_durable)
+{
+    cdr_tree *tree = frame->tree;
+    if (frame->is_quiet)
+        return 0;
+    event->seq = is_durable ? ++tree->last_seq : 0;
+    if (cdr_queue_is_deaf(&tree->queue))
+        return event->seq;
+    cdr_event_ids ids;
+    cdr_event_address(frame, event, &ids);
+    cdr_event_node *node = cdr_event_new(event, message);
+    if (node == NULL) {
+        lose_locked(tree);
+        return event->seq;
+    }
+    cdr_outbox *outbox = &tree->outbox;
+    if (outbox->events == NULL)
+        outbox->events_end = &outbox->events;
+    *outbox->events_end = node;
+    outbox->events_end = &node->next;
+    tree->n_appended++;
+    return event->seq;
+}
+
+// --- Flushing ---
+
+static void clear(cdr_outbox *outbox)
+{
+    for (size_t i = 0; i < outbox->n_messages; i++)
+        cdr_message_unref(outbox->messages[i]);
+    cdr_arena_fini(&outbox->texts);
+    outbox->n_facts = 0;
+    outbox->n_messages = 0;
+    outbox->events = NULL;
+    outbox->events_end = NULL;
+}
+
+void cdr_outbox_fini(cdr_outbox *outbox)
+{
+    cdr_event_free_list(outbox->events);
+    clear(outbox);
+    free(outbox->facts);
+    free(outbox->messages);
+}
+
+// Commits what is in the outbox now. The mutex is released meanwhile.
+static void flush_once_locked(cdr_tree *tree) CDR_REQUIRES(tree->mu)
+{
+    cdr_outbox batch = tree->outbox;
+    tree->outbox = tree->spare;
+    cadre_commit commit = {tree->trace, tree->last_seq, batch.facts, batch.n_facts};
+    uint64_t upto = tree->n_appended;
+    cadre_error err = tree->lost;
+    tree->is_flushing = true;
+    cdr_mutex_unlock(&tree->mu);
+    if (err.status == CADRE_OK && batch.n_facts > 0)
+        tree->runtime->store_ops->commit(tree->runtime->store, &commit, &err);
+    if (err.status == CADRE_OK)
+        cdr_queue_push_take(&tree->queue, batch.events);
+    else
+        cdr_event_free_list(batch.events);
+    clear(&batch);
+    cdr_mutex_lock(&tree->mu);
+    tree->spare = batch;
+    tree->n_committed = upto;
+    tree->is_flushing = false;
+    if (err.status != CADRE_OK && tree->lost.status == CADRE_OK)
+        tree->lost = err;
+    if (tree->lost.status != CADRE_OK && tree->root != NULL)
+        cdr_frame_mark_locked(tree->root, CDR_MARK_LOST);
+    cdr_cond_broadcast(&tree->flushed);
+}
+
+cadre_status cdr_tree_flush(cdr_tree *tree, cadre_error *err)
+{
+    cdr_mutex_lock(&tree->mu);
+    uint64_t target = tree->n_appended;
+    while (tree->n_committed < target) {
+        if (tree->is_flushing)
+            cdr_cond_wait(&tree->flushed, &tree->mu);
+        else
+            flush_once_locked(tree);
+    }
+    cadre_error lost = tree->lost;
+    cdr_mutex_unlock(&tree->mu);
+    if (lost.status != CADRE_OK)
+        return cadre_fail_class(err, CADRE_ESTORE, CADRE_CLASS_STORE, false, "%s",
+                                lost.text);
+    return CADRE_OK;
+}

@@ -1,0 +1,40 @@
+// Facts on their way to the store, and the events that may be shown after them.
+//
+// Thread: _locked needs tree->mu; flush must be called without it.
+#ifndef CDR_OUTBOX_H
+#define CDR_OUTBOX_H
+
+#include "tree/tree.h"
+
+// Add a fact with its texts copied. No memory: the tree is lost (`tree->lost`).
+void cdr_outbox_trace_locked(cdr_tree *tree);
+void cdr_outbox_conversation_locked(cdr_tree *tree,
+                                    const cdr_conversation *conversation,
+                                    const cadre_frame *owner, const char *session);
+void cdr_outbox_frame_locked(cadre_frame *frame, bool replay_safe, int64_t created_ms);
+void cdr_outbox_running_locked(cadre_frame *frame);
+void cdr_outbox_mark_locked(cadre_frame *frame);
+void cdr_outbox_end_locked(cadre_frame *frame, const cadre_usage *own,
+                           int64_t ended_ns);
+void cdr_outbox_message_locked(cadre_frame *frame, const cdr_conversation *conversation,
+                               cdr_message *message);
+
+// Adds an event to be shown after what is in the outbox. `is_durable` gives it the next
+// seq, which is returned (0 for passing events, and below quiet frames). Frame, thread
+// and agent are filled in.
+int64_t cdr_outbox_event_locked(cadre_frame *frame, cadre_event *event,
+                                cdr_message *message, bool is_durable);
+
+// Fills frame_id, thread_id and agent of an event; the buffers must outlive its use.
+typedef struct cdr_event_ids {
+    char frame[CADRE_ID_TEXT_SIZE], thread[CADRE_ID_TEXT_SIZE];
+} cdr_event_ids;
+void cdr_event_address(cadre_frame *frame, cadre_event *event, cdr_event_ids *ids);
+
+void cdr_outbox_fini(cdr_outbox *outbox);
+
+// Waits until all facts added so far are committed, and their events are queued.
+// Errors: ESTORE, sticky for the tree: all frames are marked lost.
+cadre_status cdr_tree_flush(cdr_tree *tree, cadre_error *err);
+
+#endif

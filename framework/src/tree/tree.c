@@ -1,0 +1,520 @@
+// See tree.h.
+#include "tree/tree.h"
+
+#include "tree/outbox.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+cdr_tree *cdr_tree_new(cadre_team *team, cadre_error *err)
+{
+    cdr_tree *tree = calloc(1, sizeof *tree);
+    if (tree == NULL) {
+        cadre_fail(err, CADRE_ENOMEM, "no memory for a run");
+        return NULL;
+    }
+    tree->runtime = team->runtime;
+    tree->team = team;
+    tree->trace = cadre_id_new();
+    cadre_id_text(tree->trace, tree->trace_text);
+    cdr_mutex_init(&tree->mu);
+    cdr_cond_init(&tree->flushed);
+    cdr_queue_init(&tree->queue);
+    tree->n_buckets = 16;
+    tree->buckets = calloc(tree->n_buckets, sizeof *tree->buckets);
+    tree->script_used = calloc(team->n_agents + 1, sizeof *tree->script_used);
+    tree->script_results = calloc(team->n_tools + 1, sizeof *tree->script_results);
+    if (tree->buckets == NULL || tree->script_used == NULL ||
+        tree->script_results == NULL) {
+        cadre_fail(err, CADRE_ENOMEM, "no memory for a run");
+        cdr_tree_free(tree);
+        return NULL;
+    }
+    return tree;
+}
+
+static void frame_free(cadre_frame *frame)
+{
+    assert(frame->work == NULL);
+    cdr_conversation_unref(frame->conversation);
+    cdr_text_unref(frame->input);
+    cdr_text_unref(frame->output);
+    cdr_failure_unref(frame->failure);
+    free(frame);
+}
+
+void cdr_tree_free(cdr_tree *tree)
+{
+    if (tree == NULL)
+        return;
+    if (tree->root != NULL)
+        frame_free(tree->root);
+    cdr_outbox_fini(&tree->outbox);
+    cdr_outbox_fini(&tree->spare);
+    cdr_queue_fini(&tree->queue);
+    cdr_arena_fini(&tree->arena);
+    json_decref(tree->inputs);
+    free(tree->buckets);
+    free(tree->script_used);
+    free(tree->script_results);
+    cdr_cond_fini(&tree->flushed);
+    cdr_mutex_fini(&tree->mu);
+    free(tree);
+}
+
+int64_t cdr_tree_now_ms(const cdr_tree *tree)
+{
+    return cdr_clock_now_ms(tree->runtime->clock);
+}
+
+// --- Frames by (parent, key) ---
+
+static size_t hash_key(const cadre_frame *parent, const char *key)
+{
+    uint64_t hash = (uint64_t)(uintptr_t)parent * 0x9E3779B97F4A7C15u;
+    for (const char *c = key; *c != '\0'; c++)
+        hash = (hash ^ (unsigned char)*c) * 0x100000001B3u;
+    return (size_t)(hash ^ (hash >> 32));
+}
+
+static cadre_frame *find_locked(cdr_tree *tree, const cadre_frame *parent,
+                                const char *key)
+{
+    cadre_frame *frame = tree->buckets[hash_key(parent, key) & (tree->n_buckets - 1)];
+    while (frame != NULL && (frame->parent != parent || strcmp(frame->key, key) != 0))
+        frame = frame->hash_next;
+    return frame;
+}
+
+// Doubles the table; without memory the chains get longer, nothing else.
+static void grow_table_locked(cdr_tree *tree)
+{
+    size_t n = tree->n_buckets * 2;
+    cadre_frame **buckets = calloc(n, sizeof *buckets);
+    if (buckets == NULL)
+        return;
+    for (size_t i = 0; i < tree->n_buckets; i++) {
+        for (cadre_frame *frame = tree->buckets[i]; frame != NULL;) {
+            cadre_frame *next = frame->hash_next;
+            cadre_frame **at = &buckets[hash_key(frame->parent, frame->key) & (n - 1)];
+            frame->hash_next = *at;
+            *at = frame;
+            frame = next;
+        }
+    }
+    free(tree->buckets);
+    tree->buckets = buckets;
+    tree->n_buckets = n;
+}
+
+static void table_add_locked(cdr_tree *tree, cadre_frame *frame)
+{
+    if (++tree->n_frames > tree->n_buckets)
+        grow_table_locked(tree);
+    cadre_frame **at =
+        &tree->buckets[hash_key(frame->parent, frame->key) & (tree->n_buckets - 1)];
+    frame->hash_next = *at;
+    *at = frame;
+}
+
+static void table_remove_locked(cdr_tree *tree, cadre_frame *frame)
+{
+    cadre_frame **at =
+        &tree->buckets[hash_key(frame->parent, frame->key) & (tree->n_buckets - 1)];
+    while (*at != frame)
+        at = &(*at)->hash_next;
+    *at = frame->hash_next;
+    tree->n_frames--;
+}
+
+// --- Lists of children ---
+
+static void list_add(cadre_frame **list, cadre_frame *frame)
+{
+    frame->next = *list;
+    frame->link = list;
+    if (frame->next != NULL)
+        frame->next->link = &frame->next;
+    *list = frame;
+}
+
+static void list_remove(cadre_frame *frame)
+{
+    *frame->link = frame->next;
+    if (frame->next != NULL)
+        frame->next->link = frame->link;
+    frame->next = NULL;
+    frame->link = NULL;
+}
+
+static bool is_ended(const cadre_frame *frame)
+{
+    return frame->status >= CADRE_FRAME_COMPLETED;
+}
+
+// --- Birth ---
+
+// A callee of this frame and how often it was called, for automatic keys.
+struct cdr_call_count {
+    const char *name; // identity counts: names live as long as the team
+    unsigned long n;
+};
+
+static unsigned long *count_of(cdr_work *work, const char *name)
+{
+    for (size_t i = 0; i < work->n_counts; i++)
+        if (work->counts[i].name == name || strcmp(work->counts[i].name, name) == 0)
+            return &work->counts[i].n;
+    if (work->n_counts == work->counts_capacity) {
+        size_t capacity = work->counts_capacity == 0 ? 4 : work->counts_capacity * 2;
+        void *grown = realloc(work->counts, capacity * sizeof *work->counts);
+        if (grown == NULL)
+            return NULL;
+        work->counts = grown;
+        work->counts_capacity = capacity;
+    }
+    work->counts[work->n_counts] = (struct cdr_call_count){.name = name};
+    return &work->counts[work->n_counts++].n;
+}
+
+enum {
+    KEY_SIZE = 96
+};
+
+// Writes "<name>#<n>"; names are at most 64 characters.
+static bool automatic_key(cadre_frame *parent, const char *name, char key[KEY_SIZE])
+{
+    unsigned long *n = count_of(parent->work, name);
+    if (n == NULL)
+        return false;
+    char digits[24];
+    size_t n_digits = 0;
+    for (unsigned long left = ++*n; left > 0; left /= 10)
+        digits[n_digits++] = (char)('0' + left % 10);
+    size_t len = strnlen(name, KEY_SIZE - sizeof digits - 2);
+    memcpy(key, name, len);
+    key[len++] = '#';
+    while (n_digits > 0)
+        key[len++] = digits[--n_digits];
+    key[len] = '\0';
+    return true;
+}
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t deadline_of(const cdr_tree *tree, const cadre_frame *parent,
+                           int64_t timeout_ms)
+{
+    int64_t inherited = parent == NULL ? CDR_NEVER : parent->deadline_ms;
+    if (timeout_ms <= 0)
+        return inherited;
+    return earlier(inherited, cdr_tree_now_ms(tree) + timeout_ms);
+}
+
+static void inherit(cadre_frame *frame, const cdr_birth *birth)
+{
+    cadre_frame *parent = frame->parent;
+    bool same = parent == NULL || birth->conversation == NULL;
+    cdr_conversation *conversation =
+        birth->conversation != NULL ? birth->conversation : parent->conversation;
+    frame->conversation = cdr_conversation_ref(conversation);
+    frame->is_main = same && (parent == NULL || parent->is_main);
+    frame->is_fork = birth->is_fork || (parent != NULL && parent->is_fork);
+    frame->is_quiet = birth->is_quiet || (parent != NULL && parent->is_quiet);
+    if (parent == NULL)
+        return;
+    frame->depth = parent->depth + (parent->kind == CDR_FRAME_AGENT ? 1 : 0);
+    frame->blocking = (short)(parent->blocking + (birth->is_blocking ? 1 : 0));
+}
+
+static cadre_frame *frame_new_locked(cdr_tree *tree, cadre_frame *parent,
+                                     const cdr_birth *birth, const char *key)
+{
+    size_t key_size = strlen(key) + 1;
+    cadre_frame *frame = calloc(1, sizeof *frame + key_size);
+    if (frame == NULL)
+        return NULL;
+    memcpy(frame->key, key, key_size);
+    frame->tree = tree;
+    frame->parent = parent;
+    frame->id = cadre_id_new();
+    frame->name = birth->name;
+    frame->agent = birth->agent;
+    frame->kind = (unsigned char)birth->kind;
+    frame->history = (unsigned char)birth->history;
+    frame->scope = birth->scope;
+    frame->input = cdr_text_ref(birth->input);
+    frame->is_named = birth->is_named;
+    frame->is_transfer = birth->is_transfer;
+    frame->deadline_ms = deadline_of(tree, parent, birth->timeout_ms);
+    frame->started_ns = cdr_clock_now_ns(tree->runtime->clock);
+    frame->status = birth->is_pending ? CADRE_FRAME_PENDING : CADRE_FRAME_RUNNING;
+    frame->attempts = birth->is_pending ? 0 : 1;
+    atomic_init(&frame->mark, CDR_MARK_NONE);
+    inherit(frame, birth);
+    return frame;
+}
+
+static void tell_birth_locked(cadre_frame *frame, const cdr_birth *birth)
+{
+    char parent[CADRE_ID_TEXT_SIZE] = "";
+    cadre_event start = {.type = CADRE_EVENT_FRAME_START};
+    cadre_event *event = birth->event;
+    if (event == NULL && frame->kind == CDR_FRAME_AGENT) {
+        event = &start;
+        if (frame->parent != NULL)
+            cadre_id_text(frame->parent->id, parent);
+        start.u.frame_start.parent_id = parent;
+        start.u.frame_start.key = frame->key;
+        start.u.frame_start.depth = frame->depth;
+        start.u.frame_start.referer = cdr_frame_referer(frame);
+    }
+    if (event != NULL)
+        cdr_outbox_event_locked(frame, event, NULL, true);
+    if (birth->opens != NULL)
+        cdr_outbox_conversation_locked(frame->tree, birth->opens, frame->parent,
+                                       birth->session);
+    cdr_outbox_frame_locked(frame, birth->replay_safe,
+                            cdr_clock_wall_ms(frame->tree->runtime->clock));
+}
+
+cadre_frame *cdr_frame_new_root_locked(cdr_tree *tree, const cdr_birth *birth)
+{
+    assert(tree->root == NULL);
+    cadre_frame *frame = frame_new_locked(tree, NULL, birth, "root");
+    if (frame == NULL)
+        return NULL;
+    tree->root = frame;
+    cadre_event start = {.type = CADRE_EVENT_STREAM_START};
+    start.u.stream_start.trace_id = tree->trace_text;
+    start.u.stream_start.team = tree->team->name;
+    start.u.stream_start.offline = tree->runtime->offline;
+    cdr_outbox_event_locked(frame, &start, NULL, true);
+    cdr_outbox_trace_locked(tree);
+    tell_birth_locked(frame, birth);
+    return frame;
+}
+
+static cadre_status refuse_birth(cadre_frame *parent, const cdr_birth *birth,
+                                 cadre_error *err)
+{
+    const cadre_limits *limits = &parent->tree->limits;
+    if (parent->mark != CDR_MARK_NONE)
+        return cdr_frame_stopped(parent, err);
+    if (birth->is_blocking && limits->max_depth != CADRE_UNLIMITED &&
+        parent->blocking >= limits->max_depth) {
+        cdr_arena arena = CDR_ARENA_INIT;
+        char *path = cdr_frame_path_text(parent, &arena);
+        cadre_fail_class(err, CADRE_ELIMIT, CADRE_CLASS_LIMIT, false,
+                         "agent '%s': calls are nested deeper than max_depth %d: %s",
+                         birth->name, limits->max_depth, path == NULL ? "" : path);
+        cdr_arena_fini(&arena);
+        return CADRE_ELIMIT;
+    }
+    return CADRE_OK;
+}
+
+// The record of this key: ended answers, live is a mistake, another callee diverged.
+static cadre_status use_record(cadre_frame *record, const cdr_birth *birth,
+                               cadre_frame **out, bool *found, cadre_error *err)
+{
+    if (record->kind != birth->kind || strcmp(record->name, birth->name) != 0)
+        return cadre_fail(err, CADRE_EDIVERGED,
+                          "frame key '%s': recorded for '%s', now asked for '%s'",
+                          record->key, record->name, birth->name);
+    if (!is_ended(record))
+        return cadre_fail(err, CADRE_EINVAL,
+                          "frame key '%s' of '%s' is in use by a call under way",
+                          record->key, record->name);
+    *found = true;
+    *out = record;
+    return CADRE_OK;
+}
+
+cadre_status cdr_frame_enter_locked(cadre_frame *parent, const cdr_birth *birth,
+                                    cadre_frame **out, bool *found, cadre_error *err)
+{
+    cdr_tree *tree = parent->tree;
+    char automatic[KEY_SIZE];
+    const char *key = birth->key;
+    if (key == NULL) {
+        if (!automatic_key(parent, birth->name, automatic))
+            return cadre_fail(err, CADRE_ENOMEM, "no memory for a frame");
+        key = automatic;
+    }
+    *found = false;
+    cadre_frame *record = find_locked(tree, parent, key);
+    if (record != NULL)
+        return use_record(record, birth, out, found, err);
+    cadre_status status = refuse_birth(parent, birth, err);
+    if (status != CADRE_OK)
+        return status;
+    assert(!is_ended(parent));
+    cadre_frame *frame = frame_new_locked(tree, parent, birth, key);
+    if (frame == NULL)
+        return cadre_fail(err, CADRE_ENOMEM, "no memory for a frame");
+    table_add_locked(tree, frame);
+    list_add(&parent->live_children, frame);
+    tell_birth_locked(frame, birth);
+    *out = frame;
+    return CADRE_OK;
+}
+
+void cdr_frame_start_locked(cadre_frame *frame, bool tell)
+{
+    frame->status = CADRE_FRAME_RUNNING;
+    frame->attempts++;
+    if (tell)
+        cdr_outbox_running_locked(frame);
+}
+
+// --- Ending ---
+
+static void usage_add(cadre_usage *sum, const cadre_usage *more)
+{
+    sum->model_calls += more->model_calls;
+    sum->tool_calls += more->tool_calls;
+    sum->input_tokens += more->input_tokens;
+    sum->output_tokens += more->output_tokens;
+    sum->cached_input_tokens += more->cached_input_tokens;
+    sum->reasoning_tokens += more->reasoning_tokens;
+}
+
+static void drop_locked(cadre_frame *frame)
+{
+    assert(frame->live_children == NULL && frame->kept_children == NULL);
+    list_remove(frame);
+    table_remove_locked(frame->tree, frame);
+    frame_free(frame);
+}
+
+static void tell_end_locked(cadre_frame *frame, const cdr_ending *ending)
+{
+    int64_t now = cdr_clock_now_ns(frame->tree->runtime->clock);
+    if (frame->kind == CDR_FRAME_AGENT) {
+        cadre_event event = {.type = CADRE_EVENT_FRAME_END};
+        event.u.frame_end.status = ending->status;
+        event.u.frame_end.stop_reason = ending->stop_reason;
+        event.u.frame_end.output = cdr_text_bytes(frame->output);
+        event.u.frame_end.usage = frame->usage;
+        event.u.frame_end.duration_ms = (now - frame->started_ns) / 1000000;
+        if (frame->failure != NULL)
+            event.u.frame_end.error =
+                (cadre_error_info){frame->failure->error_class,
+                                   frame->failure->retryable, frame->failure->message,
+                                   frame->failure->agent, frame->failure->frame_id};
+        cdr_outbox_event_locked(frame, &event, NULL, true);
+    }
+    cdr_outbox_end_locked(frame, &ending->own, now);
+}
+
+// Frames that were born and never started: calls of a turn that was stopped.
+static void end_open_children_locked(cadre_frame *frame)
+{
+    while (frame->live_children != NULL) {
+        cadre_frame *child = frame->live_children;
+        assert(child->status == CADRE_FRAME_PENDING && child->live_children == NULL);
+        cdr_frame_end_locked(child, &(cdr_ending){.status = CADRE_FRAME_ABORTED,
+                                                  .stop_reason = CADRE_STOP_ABORTED});
+    }
+}
+
+void cdr_frame_end_locked(cadre_frame *frame, const cdr_ending *ending)
+{
+    if (is_ended(frame)) {
+        cdr_failure_unref(ending->failure);
+        return;
+    }
+    end_open_children_locked(frame);
+    assert(ending->status >= CADRE_FRAME_COMPLETED);
+    frame->status = (unsigned char)ending->status;
+    frame->stop_reason = (unsigned char)ending->stop_reason;
+    frame->output = cdr_text_ref(ending->output);
+    frame->failure = ending->failure;
+    usage_add(&frame->usage, &ending->own);
+    tell_end_locked(frame, ending);
+    while (frame->kept_children != NULL)
+        drop_locked(frame->kept_children);
+    if (frame->parent == NULL)
+        return;
+    usage_add(&frame->parent->usage, &frame->usage);
+    list_remove(frame);
+    list_add(&frame->parent->kept_children, frame);
+}
+
+void cdr_frame_release_locked(cadre_frame *frame)
+{
+    assert(is_ended(frame) && frame->work == NULL);
+    if (frame->parent != NULL && !frame->is_named)
+        drop_locked(frame);
+}
+
+// --- Work and looks ---
+
+const char *cdr_frame_referer(const cadre_frame *frame)
+{
+    if (frame->parent == NULL)
+        return "api";
+    return frame->conversation == frame->parent->conversation ? "agent" : "agent_fork";
+}
+
+cdr_work *cdr_work_new(cdr_strand *strand)
+{
+    cdr_work *work = calloc(1, sizeof *work);
+    if (work == NULL)
+        return NULL;
+    work->strand = strand;
+    work->cancel_fd = -1;
+    return work;
+}
+
+const char *cdr_frame_id_text(cadre_frame *frame)
+{
+    if (frame->work->id_text[0] == '\0')
+        cadre_id_text(frame->id, frame->work->id_text);
+    return frame->work->id_text;
+}
+
+static const cadre_frame *agent_above(const cadre_frame *frame)
+{
+    do {
+        frame = frame->parent;
+    } while (frame != NULL && frame->kind != CDR_FRAME_AGENT);
+    return frame;
+}
+
+char *cdr_frame_path_text(const cadre_frame *frame, cdr_arena *arena)
+{
+    enum {
+        SHOWN = 5
+    };
+    if (frame->kind != CDR_FRAME_AGENT)
+        frame = agent_above(frame);
+    size_t n = 0;
+    for (const cadre_frame *at = frame; at != NULL; at = agent_above(at))
+        n++;
+    const char *first[SHOWN] = {0};
+    const char *last[SHOWN] = {0};
+    size_t from_end = 0;
+    for (const cadre_frame *at = frame; at != NULL; at = agent_above(at)) {
+        size_t from_start = n - 1 - from_end;
+        if (from_start < SHOWN)
+            first[from_start] = at->name;
+        else if (from_end < SHOWN)
+            last[SHOWN - 1 - from_end] = at->name;
+        from_end++;
+    }
+    char *path = cdr_arena_text(arena, first[0] == NULL ? "" : first[0]);
+    for (size_t i = 1; path != NULL && i < SHOWN && first[i] != NULL; i++)
+        path = cdr_arena_printf(arena, "%s -> %s", path, first[i]);
+    if (path != NULL && n > 2 * SHOWN)
+        path = cdr_arena_printf(arena, "%s -> (%zu more)", path, n - 2 * SHOWN);
+    for (size_t i = 0; path != NULL && i < SHOWN; i++)
+        if (last[i] != NULL)
+            path = cdr_arena_printf(arena, "%s -> %s", path, last[i]);
+    return path;
+}

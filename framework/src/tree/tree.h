@@ -1,0 +1,216 @@
+// The tree: all calls of one run, who owns whom, and what is written of them.
+//
+// Invariants (asserted here; a store enforces the same on its rows):
+//  1. Every call has one frame, registered before it runs, in the commit that creates
+//     what it owns.
+//  2. One root, by a flag set at birth.
+//  3. Identity is (parent, key); the parent gives the key; entering is find-or-create.
+//  4. A frame ends once; the first ending wins; leaving twice is harmless.
+//  5. A frame ends after the frames below it. A stop is one mark with a reason on a
+//     frame and all live ones below; children left open are ended first, bottom-up.
+//  6. Only the root opens and closes the stream and records the user's input.
+//  7. The main conversation holds what the user, the root and its delegates said.
+//  8. Nothing is born under a mark.
+//  9. Ids are unique; durable events are totally ordered by `seq`.
+// 10. Order never depends on the wall clock.
+//
+// Facts go to the outbox in order, under the tree's mutex. It is flushed before every
+// outside effect, before a strand stops or waits while others run, and before anyone is
+// told. One batch of a tree is under way at a time; who finds its facts in it waits.
+//
+// A frame that ended leaves memory once its parent has the outcome, unless the parent
+// gave its key by name and may ask again; then it stays until the parent leaves.
+//
+// Thread: functions that end in _locked need tree->mu; the others take it.
+#ifndef CDR_TREE_H
+#define CDR_TREE_H
+
+#include "cadre/ext/scope.h"
+#include "cadre/ext/store.h"
+#include "cadre/ext/turn.h"
+
+#include "base/arena.h"
+#include "team/runtime.h"
+#include "team/team.h"
+#include "tree/conversation.h"
+#include "tree/queue.h"
+#include "tree/strand.h"
+#include "tree/text.h"
+
+typedef enum cdr_frame_kind {
+    CDR_FRAME_AGENT,
+    CDR_FRAME_MODEL,
+    CDR_FRAME_TOOL
+} cdr_frame_kind;
+
+// Why a frame and all below it must end.
+typedef enum cdr_mark {
+    CDR_MARK_NONE,
+    CDR_MARK_REQUEST, // somebody asked for it
+    CDR_MARK_OWNER,   // what owns it stops
+    CDR_MARK_TIMEOUT,
+    CDR_MARK_LOST // the store is gone
+} cdr_mark;
+
+typedef struct cdr_tree cdr_tree;
+typedef struct cdr_work cdr_work;
+typedef struct cdr_scope_state cdr_scope_state; // run/scope.h
+
+struct cadre_frame {
+    cdr_tree *tree;
+    cadre_frame *parent; // NULL: the root
+    cadre_frame *live_children, *kept_children;
+    cadre_frame *next, **link; // in its parent's live or kept list
+    cadre_frame *hash_next;
+    cadre_id id;
+    const char *name;         // of agent, model or tool
+    const cadre_agent *agent; // the frame's own, else that of the nearest agent frame
+    cdr_conversation *conversation;
+    cdr_scope_state *scope; // NULL: no transfers from here
+    cdr_work *work;         // while its `run` is under way
+    cdr_text *input, *output;
+    cdr_failure *failure;
+    int64_t deadline_ms; // its own and all above; CDR_NEVER
+    int64_t started_ns;
+    cadre_usage usage; // of the subtree
+    int depth;         // agent frames above
+    short blocking;    // blocking calls above
+    short attempts;
+    unsigned char kind, status, stop_reason, history;
+    _Atomic unsigned char mark;
+    bool is_main;        // works in the main conversation
+    bool is_fork;        // or below one
+    bool is_quiet;       // or below one
+    bool is_named;       // the parent named its key
+    bool is_transfer;    // entered by a transfer
+    bool is_return;      // entered by return_to_source
+    cadre_frame *source; // who transferred to it, for return_to_source
+    char key[];
+};
+
+// What a frame needs only while its `run` is under way.
+struct cdr_work {
+    cdr_arena arena;
+    cdr_strand *strand;
+    struct cdr_call_count *counts; // calls by callee, for automatic keys
+    size_t n_counts, counts_capacity;
+    cadre_frame *transfer;      // entered when `run` returns
+    cdr_text *output;           // its answer so far
+    const char *answered_by;    // whose answer that is
+    cdr_failure *child_failure; // of the last child that failed
+    struct cdr_round *round;    // run/tool_round.h; calls of the last answer
+    json_t *input_json;
+    char *target, *target_message; // of a tool frame: the transfer it asks for
+    const char *call_id;           // of a tool frame
+    int turn;
+    int n_answers;
+    int cancel_fd; // -1: none yet
+    cadre_status sticky;
+    unsigned char stop_reason;
+    char id_text[CADRE_ID_TEXT_SIZE];
+};
+
+typedef struct cdr_outbox {
+    cadre_fact *facts;
+    size_t n_facts, capacity;
+    cdr_arena texts;
+    cdr_message **messages; // references, for the texts of message facts
+    size_t n_messages, messages_capacity;
+    cdr_event_node *events, **events_end;
+} cdr_outbox;
+
+struct cdr_tree {
+    cadre_runtime *runtime;
+    cadre_team *team;
+    cadre_id trace;
+    char trace_text[CADRE_ID_TEXT_SIZE];
+    cadre_limits limits;
+    json_t *inputs;
+    cdr_queue queue;
+    bool is_session;
+    cdr_mutex mu;
+    cdr_cond flushed;
+    cadre_frame *root;
+    cadre_frame **buckets; // guarded by mu, as all below; by (parent, key)
+    size_t n_buckets, n_frames;
+    int64_t last_seq;
+    int64_t n_model_calls, n_tool_calls;
+    int *script_used;    // by agent index
+    int *script_results; // by tool index
+    cdr_outbox outbox, spare;
+    uint64_t n_appended, n_committed; // facts and events
+    bool is_flushing;
+    cadre_error lost;      // the store failed: nothing more is written
+    int64_t marked_ns;     // when the root was marked; 0: never
+    const char *mark_text; // who asked for it; in the arena below
+    cdr_arena arena;
+};
+
+typedef struct cdr_birth {
+    cdr_frame_kind kind;
+    const char *name;
+    const cadre_agent *agent;
+    const char *key;                // NULL: "<name>#<n>"
+    bool is_named;                  // the key was given by the agent's own code
+    cdr_conversation *conversation; // a reference is taken; NULL: the parent's
+    cdr_conversation *opens;        // the same, when it is born with the frame
+    cdr_text *input;                // a reference is taken
+    cdr_scope_state *scope;
+    int64_t timeout_ms;
+    cadre_history history;
+    const char *session; // of the root: the name of its conversation; NULL: none
+    cadre_event *event;  // told instead of frame_start; a tool's call
+    bool is_blocking, is_fork, is_quiet, is_transfer, is_pending, replay_safe;
+} cdr_birth;
+
+cdr_tree *cdr_tree_new(cadre_team *team, cadre_error *err);
+void cdr_tree_free(cdr_tree *tree); // when no strand is left in it
+
+// Finds or makes a frame. `found`: it ended before and answers from the record.
+// Errors: the parent's sticky status, ELIMIT (depth, with the path), EDIVERGED, EINVAL
+// (its key is in use), ENOMEM.
+cadre_status cdr_frame_enter_locked(cadre_frame *parent, const cdr_birth *birth,
+                                    cadre_frame **out, bool *found, cadre_error *err)
+    CDR_REQUIRES(parent->tree->mu);
+cadre_frame *cdr_frame_new_root_locked(cdr_tree *tree, const cdr_birth *birth)
+    CDR_REQUIRES(tree->mu);
+
+// pending -> running; a fact when `tell`.
+void cdr_frame_start_locked(cadre_frame *frame, bool tell);
+
+// Ends a frame that has no live children; open ones are ended first. A second ending
+// changes nothing. `failure` is taken over; texts are referenced.
+typedef struct cdr_ending {
+    cadre_frame_status status;
+    cadre_stop_reason stop_reason;
+    cdr_text *output;
+    cdr_failure *failure;
+    cadre_usage own;
+    int64_t seq; // of the event that told of it; 0: an agent's frame_end is told here
+} cdr_ending;
+void cdr_frame_end_locked(cadre_frame *frame, const cdr_ending *ending);
+
+// The parent has the outcome: the frame leaves memory, or is kept for its name.
+void cdr_frame_release_locked(cadre_frame *frame);
+
+// What a frame that was stopped must end as, and its sticky status.
+cadre_status cdr_frame_stopped(const cadre_frame *frame, cadre_error *err);
+
+// Marks a frame and all live ones below and wakes their strands.
+void cdr_frame_mark_locked(cadre_frame *frame, cdr_mark mark);
+
+// Marks the topmost frame on the way up whose time is up. False: none is.
+bool cdr_frame_expire(cadre_frame *frame);
+
+// Waits on the frame's strand until woken, marked or late; `seen` from before looking.
+void cdr_frame_wait(cadre_frame *frame, unsigned seen, int64_t deadline_ms);
+
+cdr_work *cdr_work_new(cdr_strand *strand);
+void cdr_work_free(cdr_work *work);
+
+const char *cdr_frame_id_text(cadre_frame *frame);       // in its work
+const char *cdr_frame_referer(const cadre_frame *frame); // api, agent, agent_fork
+char *cdr_frame_path_text(const cadre_frame *frame, cdr_arena *arena);
+int64_t cdr_tree_now_ms(const cdr_tree *tree);
+
+#endif
