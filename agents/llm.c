@@ -1,0 +1,123 @@
+// llm: an agent that asks a model, runs the tools it calls for, and asks again.
+//
+// There is no recovery code: on resume the loop runs again from its top, and model
+// calls and tools answer from the record.
+#include "cadre/ext/agent.h"
+#include "cadre/ext/turn.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct llm {
+    const cadre_model *model;
+    cadre_tools tools;
+    char *instructions;
+    cadre_history history;
+    int max_turns;
+    int max_bad_calls;
+} llm;
+
+static cadre_history history_of(const json_t *options)
+{
+    static const char *const names[] = {"", "all", "own", "last", "none"};
+    const char *name = json_string_value(json_object_get(options, "history"));
+    for (int i = 1; name != NULL && i < 5; i++)
+        if (strcmp(name, names[i]) == 0)
+            return (cadre_history)i;
+    return CADRE_HISTORY_ALL;
+}
+
+static int limit_of(const json_t *options, const char *name)
+{
+    return (int)json_integer_value(json_object_get(options, name));
+}
+
+static cadre_status llm_init(void *state, const cadre_agent_config *config,
+                             cadre_error *err)
+{
+    llm *self = state;
+    const char *text =
+        json_string_value(json_object_get(config->options, "instructions"));
+    if (config->model == NULL)
+        return cadre_fail(err, CADRE_EINVAL,
+                          "agent '%s': no model; write model: provider/model",
+                          config->info.name);
+    self->model = config->model;
+    self->tools = config->tools;
+    self->history = history_of(config->options);
+    self->max_turns = limit_of(config->options, "max_turns");
+    self->max_bad_calls = limit_of(config->options, "max_bad_calls");
+    self->instructions = strdup(text == NULL ? "" : text);
+    return self->instructions == NULL ? cadre_fail(err, CADRE_ENOMEM, "no memory")
+                                      : CADRE_OK;
+}
+
+static void llm_fini(void *state)
+{
+    llm *self = state;
+    free(self->instructions);
+}
+
+static cadre_tools llm_tools(const void *state)
+{
+    return ((const llm *)state)->tools;
+}
+
+static cadre_status llm_run(void *state, cadre_frame *frame, cadre_error *err)
+{
+    const llm *self = state;
+    const cadre_model_call call = {.struct_size = sizeof call,
+                                   .model = self->model,
+                                   .system = self->instructions,
+                                   .tools = self->tools,
+                                   .history = self->history};
+    int bad_calls = 0;
+
+    for (int turn = 0; self->max_turns == CADRE_UNLIMITED || turn < self->max_turns;
+         turn++) {
+        cadre_answer answer;
+        cadre_round round;
+        cadre_status status = cadre_frame_ask_model(frame, &call, &answer, err);
+        if (status != CADRE_OK)
+            return status;
+        if (answer.message->n_tool_calls == 0)
+            return CADRE_OK;
+        status = cadre_frame_run_tools(frame, &answer, &round, err);
+        if (status != CADRE_OK || round.transferred)
+            return status;
+        bad_calls = round.n_bad < round.n_calls ? 0 : bad_calls + (int)round.n_bad;
+        if (self->max_bad_calls != CADRE_UNLIMITED && bad_calls >= self->max_bad_calls)
+            return cadre_frame_stop(
+                frame, CADRE_STOP_LIMIT, err,
+                "agent '%s': %d bad tool calls in a row "
+                "(max_bad_calls)",
+                cadre_agent_get_info(cadre_frame_agent(frame))->name, bad_calls);
+    }
+    return cadre_frame_stop(frame, CADRE_STOP_MAX_TURNS, err,
+                            "agent '%s': no answer after %d turns (max_turns)",
+                            cadre_agent_get_info(cadre_frame_agent(frame))->name,
+                            self->max_turns);
+}
+
+extern const cadre_agent_ops cadre_agent_llm;
+
+const cadre_agent_ops cadre_agent_llm = {
+    .struct_size = sizeof(cadre_agent_ops),
+    .type = "llm",
+    .summary = "asks a model and runs the tools it calls for",
+    .block = "",
+    .options_schema =
+        "{\"instructions\": {\"type\": \"string\"},"
+        " \"history\": {\"type\": \"string\", \"default\": \"all\","
+        "   \"enum\": [\"all\", \"own\", \"last\", \"none\"]},"
+        " \"max_turns\": {\"type\": [\"integer\", \"string\"], \"format\": \"limit\","
+        "   \"minimum\": 1, \"maximum\": 1000000, \"default\": 20},"
+        " \"max_bad_calls\": {\"type\": [\"integer\", \"string\"], \"format\": "
+        "\"limit\","
+        "   \"minimum\": 1, \"maximum\": 1000000, \"default\": 5}}",
+    .state_size = sizeof(llm),
+    .init = llm_init,
+    .run = llm_run,
+    .tools = llm_tools,
+    .fini = llm_fini,
+};

@@ -1,0 +1,210 @@
+// Provider "openai": chat completions with streaming, as OpenAI, Azure, DeepSeek,
+// Mistral, OpenRouter, Groq, llama.cpp, Ollama, vLLM and many others speak it.
+//
+// Everything of a request's body that does not change is written once, here. Tour:
+// request.c writes the rest; answer.c reads events, message.c what is said in them,
+// failure.c errors; tool_name.c makes names fit.
+#include "openai_chat/openai_chat.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// Written as they are; `stop` and the others are the provider's to judge.
+static const char *const passed_on[] = {
+    "temperature",
+    "top_p",
+    "max_tokens",
+    "max_completion_tokens",
+    "frequency_penalty",
+    "presence_penalty",
+    "seed",
+    "stop",
+    "reasoning_effort",
+};
+
+// Keys of the body that options may not write.
+static const char *const reserved[] = {
+    "model", "messages", "tools", "stream", "stream_options", "parallel_tool_calls",
+};
+
+static const char schema[] =
+    "{\"temperature\":{\"type\":\"number\",\"minimum\":0,\"maximum\":2},"
+    "\"top_p\":{\"type\":\"number\",\"minimum\":0,\"maximum\":1},"
+    "\"max_tokens\":{\"type\":\"integer\",\"minimum\":1},"
+    "\"max_completion_tokens\":{\"type\":\"integer\",\"minimum\":1,"
+    "\"description\":\"for models that refuse max_tokens\"},"
+    "\"frequency_penalty\":{\"type\":\"number\",\"minimum\":-2,\"maximum\":2},"
+    "\"presence_penalty\":{\"type\":\"number\",\"minimum\":-2,\"maximum\":2},"
+    "\"seed\":{\"type\":\"integer\"},"
+    "\"stop\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}},"
+    "\"reasoning_effort\":{\"type\":\"string\"},"
+    "\"parallel_tool_calls\":{\"type\":\"boolean\"},"
+    "\"stream_usage\":{\"type\":\"boolean\",\"default\":true,"
+    "\"description\":\"ask for token counts; false for servers that refuse "
+    "stream_options\"},"
+    "\"send_reasoning\":{\"type\":\"string\",\"default\":\"reasoning_content\","
+    "\"enum\":[\"reasoning_content\",\"reasoning\",\"none\"],"
+    "\"description\":\"the field in which earlier reasoning is sent back\"},"
+    "\"api_key_header\":{\"type\":\"string\",\"minLength\":1,"
+    "\"description\":\"carries the bare key in place of Authorization (Azure: "
+    "api-key)\"},"
+    "\"headers\":{\"type\":\"object\",\"additionalProperties\":{\"type\":\"string\"},"
+    "\"description\":\"further HTTP headers\"},"
+    "\"extra_body\":{\"type\":\"object\","
+    "\"description\":\"further keys of the request's body\"}}";
+
+static bool is_reserved(const char *key)
+{
+    for (size_t i = 0; i < sizeof(reserved) / sizeof(reserved[0]); i++)
+        if (strcmp(reserved[i], key) == 0)
+            return true;
+    return false;
+}
+
+static cadre_status no_memory(const cadre_model_config *config, cadre_error *err)
+{
+    return cadre_fail(err, CADRE_ENOMEM, "model '%s': no memory", config->name);
+}
+
+// BASE/chat/completions; a query of the base (Azure's ?api-version=...) stays at the
+// end.
+static char *make_url(const char *base)
+{
+    static const char path[] = "/chat/completions";
+    size_t len = strlen(base);
+    size_t before = strcspn(base, "?");
+    char *url = malloc(len + sizeof(path));
+    if (!url)
+        return NULL;
+    memcpy(url, base, before);
+    memcpy(url + before, path, sizeof(path) - 1);
+    memcpy(url + before + sizeof(path) - 1, base + before, len - before + 1);
+    return url;
+}
+
+static cadre_status add_extra(const cadre_model_config *config, json_t *body,
+                              cadre_error *err)
+{
+    json_t *extra = json_object_get(config->options, "extra_body");
+    void *at = json_object_iter(extra);
+    for (; at; at = json_object_iter_next(extra, at)) {
+        const char *key = json_object_iter_key(at);
+        if (is_reserved(key))
+            return cadre_fail(err, CADRE_EINVAL,
+                              "model '%s': extra_body: '%s' is written by cadre",
+                              config->name, key);
+        if (json_object_set(body, key, json_object_iter_value(at)) != 0)
+            return no_memory(config, err);
+    }
+    return CADRE_OK;
+}
+
+static cadre_status fill_body(const cadre_model_config *config, json_t *body,
+                              cadre_error *err)
+{
+    const json_t *options = config->options;
+    int bad = json_object_set_new(body, "model", json_string(config->model));
+    bad |= json_object_set_new(body, "stream", json_true());
+    if (!json_is_false(json_object_get(options, "stream_usage")))
+        bad |= json_object_set_new(body, "stream_options",
+                                   json_pack("{s:b}", "include_usage", 1));
+    for (size_t i = 0; i < sizeof(passed_on) / sizeof(passed_on[0]); i++) {
+        json_t *value = json_object_get(options, passed_on[i]);
+        if (value)
+            bad |= json_object_set(body, passed_on[i], value);
+    }
+    return bad ? no_memory(config, err) : add_extra(config, body, err);
+}
+
+// The body up to the first message: all of it but its last brace, and the key.
+static cadre_status make_head(const cadre_model_config *config, char **out,
+                              cadre_error *err)
+{
+    static const char key[] = ",\"messages\":[";
+    json_t *body = json_object();
+    if (!body)
+        return no_memory(config, err);
+    cadre_status status = fill_body(config, body, err);
+    if (status == CADRE_OK) {
+        // 15 digits: 0.2 is written as 0.2, not as 0.20000000000000001.
+        char *text = json_dumps(body, JSON_COMPACT | JSON_REAL_PRECISION(15));
+        size_t len = text ? strlen(text) - 1 : 0;
+        char *head = text ? realloc(text, len + sizeof(key)) : NULL;
+        if (head) {
+            memcpy(head + len, key, sizeof(key));
+            *out = head;
+        } else {
+            free(text);
+            status = no_memory(config, err);
+        }
+    }
+    json_decref(body);
+    return status;
+}
+
+// OpenAI refuses parallel_tool_calls where there are no tools.
+static const char *tool_tail_of(const json_t *options)
+{
+    const json_t *parallel = json_object_get(options, "parallel_tool_calls");
+    if (!parallel)
+        return "";
+    return json_is_true(parallel) ? ",\"parallel_tool_calls\":true"
+                                  : ",\"parallel_tool_calls\":false";
+}
+
+static cadre_status init(void *state, const cadre_model_config *config,
+                         cadre_error *err)
+{
+    cdr_openai_model *model = state;
+    const json_t *options = config->options;
+    const char *key_header =
+        json_string_value(json_object_get(options, "api_key_header"));
+    const char *reasoning =
+        json_string_value(json_object_get(options, "send_reasoning"));
+    const char *key_env = config->api_key_env ? config->api_key_env : "";
+    if (!reasoning)
+        reasoning = "reasoning_content";
+    model->is_bearer = !key_header;
+    model->tool_tail = tool_tail_of(options);
+    model->headers = json_incref(json_object_get(options, "headers"));
+    model->url = make_url(config->base_url);
+    model->key_env = strdup(key_env);
+    model->key_header = strdup(key_header ? key_header : "Authorization");
+    bool sends_reasoning = strcmp(reasoning, "none") != 0;
+    if (sends_reasoning)
+        model->reasoning_key = strdup(reasoning);
+    if (!model->url || !model->key_env || !model->key_header ||
+        (sends_reasoning && !model->reasoning_key))
+        return no_memory(config, err);
+    return make_head(config, &model->head, err);
+}
+
+static void fini(void *state)
+{
+    cdr_openai_model *model = state;
+    free(model->url);
+    free(model->key_header);
+    free(model->key_env);
+    free(model->head);
+    free(model->reasoning_key);
+    json_decref(model->headers);
+}
+
+extern const cadre_model_ops cadre_model_openai_chat;
+
+const cadre_model_ops cadre_model_openai_chat = {
+    .struct_size = sizeof(cadre_model_ops),
+    .provider = "openai",
+    .summary = "OpenAI chat completions, and servers that speak the same",
+    .base_url = "https://api.openai.com/v1",
+    .base_url_env = "OPENAI_BASE_URL",
+    .api_key_env = "OPENAI_API_KEY",
+    .options_schema = schema,
+    .state_size = sizeof(cdr_openai_model),
+    .reader_size = sizeof(cdr_openai_reader),
+    .init = init,
+    .fini = fini,
+    .encode = cdr_openai_encode,
+    .event = cdr_openai_event,
+    .body = cdr_openai_body,
+};

@@ -1,0 +1,137 @@
+// What servers of this format say when they fail.
+#include "openai_chat.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define MAX_CODE 128
+#define MAX_TEXT 1024
+#define SHOWN_BYTES 200 // of what is not JSON
+
+// Found anywhere in an error: {"error": {"message", "type", "code"}}, the same without
+// "error" (vLLM), {"error": "text"} (Ollama), {"detail": "text"} (FastAPI).
+typedef struct failure {
+    char code[MAX_CODE]; // type and code, one after the other
+    char message[MAX_TEXT];
+    int http_status;
+} failure;
+
+static void add_code(failure *out, cadre_scan_text text)
+{
+    size_t used = strlen(out->code);
+    if (used > 0 && used + 1 < sizeof(out->code))
+        out->code[used++] = ' ';
+    cadre_scan_copy(text, out->code + used, sizeof(out->code) - used);
+}
+
+// Of an answer of status 200 a number is the status that it should have had.
+static void add_number(failure *out, int64_t code)
+{
+    if (out->http_status < 300 && code >= 400 && code < 600)
+        out->http_status = (int)code;
+}
+
+static void read_code(cadre_scan *scan, failure *out)
+{
+    cadre_scan_text text;
+    int64_t number;
+    if (cadre_scan_peek(scan) == CADRE_SCAN_NUMBER) {
+        if (cadre_scan_integer(scan, &number))
+            add_number(out, number);
+        return;
+    }
+    if (!cadre_scan_string(scan, &text))
+        return;
+    add_code(out, text);
+    char digits[8];
+    cadre_scan_copy(text, digits, sizeof(digits));
+    add_number(out, strtol(digits, NULL, 10));
+}
+
+static void read_message(cadre_scan *scan, failure *out)
+{
+    cadre_scan_text text;
+    bool is_text = cadre_scan_peek(scan) == CADRE_SCAN_STRING;
+    bool has_text =
+        is_text ? cadre_scan_string(scan, &text) : cadre_scan_raw(scan, &text);
+    if (has_text && out->message[0] == '\0' && !cadre_scan_is(text, "null"))
+        cadre_scan_copy(text, out->message, sizeof(out->message));
+}
+
+static void read_failure(cadre_scan *scan, failure *out, int nested);
+
+static void read_failure_field(cadre_scan *scan, cadre_scan_text key, failure *out,
+                               int nested)
+{
+    if (cadre_scan_is(key, "error") && nested == 0)
+        read_failure(scan, out, 1);
+    else if (cadre_scan_is(key, "message") || cadre_scan_is(key, "detail"))
+        read_message(scan, out);
+    else if (cadre_scan_is(key, "code") || cadre_scan_is(key, "type") ||
+             cadre_scan_is(key, "status"))
+        read_code(scan, out);
+    else
+        cadre_scan_skip(scan);
+}
+
+static void read_failure(cadre_scan *scan, failure *out, int nested)
+{
+    cadre_scan_text key;
+    if (cadre_scan_peek(scan) == CADRE_SCAN_ARRAY) { // Gemini wraps errors in a list
+        cadre_scan_array(scan);
+        while (cadre_scan_item(scan)) {
+            if (nested < 2)
+                read_failure(scan, out, nested);
+            else
+                cadre_scan_skip(scan);
+        }
+    } else if (cadre_scan_peek(scan) == CADRE_SCAN_OBJECT) {
+        cadre_scan_object(scan);
+        while (cadre_scan_key(scan, &key))
+            read_failure_field(scan, key, out, nested);
+    } else {
+        read_message(scan, out);
+    }
+}
+
+cadre_status cdr_openai_read_error(cadre_scan *scan, int http_status, cadre_error *err)
+{
+    failure found = {.http_status = http_status};
+    cadre_scan start = *scan;
+    read_failure(scan, &found, 1);
+    cadre_scan_text raw;
+    if (found.message[0] == '\0' && cadre_scan_raw(&start, &raw))
+        cadre_scan_copy(raw, found.message, sizeof(found.message));
+    return cadre_fail_http(err, found.http_status, found.code, found.message);
+}
+
+// A refused key is the mistake most often made; say where it comes from.
+static void add_key_hint(const cdr_openai_model *model, failure *found)
+{
+    size_t used = strlen(found->message);
+    size_t shown = used < SHOWN_BYTES ? used : SHOWN_BYTES;
+    if (model->key_env[0])
+        (void)snprintf(found->message + shown, sizeof(found->message) - shown,
+                       " (the key is that of %s)", model->key_env);
+    else
+        (void)snprintf(found->message + shown, sizeof(found->message) - shown,
+                       " (no key was sent: set api_key_env)");
+}
+
+cadre_status cdr_openai_fail_body(const cdr_openai_model *model, int http_status,
+                                  const char *data, size_t len, cadre_error *err)
+{
+    failure found = {.http_status = http_status};
+    cadre_scan scan;
+    cadre_scan_init(&scan, data, len);
+    cadre_scan_type type = cadre_scan_peek(&scan);
+    if (type == CADRE_SCAN_OBJECT || type == CADRE_SCAN_ARRAY)
+        read_failure(&scan, &found, 0);
+    if (found.message[0] == '\0')
+        (void)snprintf(found.message, sizeof(found.message), "%.*s%s",
+                       (int)(len < SHOWN_BYTES ? len : SHOWN_BYTES), data,
+                       len > SHOWN_BYTES ? "..." : "");
+    if (found.http_status == 401)
+        add_key_hint(model, &found);
+    return cadre_fail_http(err, found.http_status, found.code, found.message);
+}

@@ -1,0 +1,280 @@
+// A delta of an answer, or a whole message: text, reasoning, calls.
+#include "openai_chat.h"
+
+#define PIECE 1024   // of a text whose escapes are resolved
+#define MAX_NESTED 3 // content parts within content parts
+#define MAX_NAME 256 // of an id or a tool; longer ones are cut
+
+// The fields of one delta of a call; slices of the event.
+typedef struct call_delta {
+    int64_t index; // -1: none
+    cadre_scan_text id, name, arguments;
+    bool is_object; // arguments came as JSON, not as text with JSON in it
+} call_delta;
+
+typedef struct message_reader {
+    cdr_openai_reader *reader;
+    cadre_sink *sink;
+    cadre_error *err;
+    cadre_status status;
+    bool has_reasoning; // in this delta
+} message_reader;
+
+static void add_text(message_reader *to, cadre_scan_text text, bool is_reasoning)
+{
+    char piece[PIECE];
+    void (*add)(cadre_sink *, const char *, size_t) =
+        is_reasoning ? cadre_sink_reasoning : cadre_sink_text;
+    if (text.len > 0 && !is_reasoning)
+        to->reader->has_content = true;
+    if (!text.has_escapes) {
+        add(to->sink, text.data, text.len);
+        return;
+    }
+    size_t n;
+    while ((n = cadre_scan_unescape(&text, piece, sizeof(piece))) > 0)
+        add(to->sink, piece, n);
+}
+
+static void read_content(cadre_scan *scan, message_reader *to, bool is_reasoning,
+                         int nested);
+
+// {"type": "text", "text": "..."}, {"type": "thinking", "thinking": [{...}]} (Mistral)
+static void read_part(cadre_scan *scan, message_reader *to, bool is_reasoning,
+                      int nested)
+{
+    cadre_scan_text key;
+    if (cadre_scan_peek(scan) == CADRE_SCAN_STRING) {
+        read_content(scan, to, is_reasoning, nested);
+        return;
+    }
+    if (!cadre_scan_object(scan))
+        return;
+    while (cadre_scan_key(scan, &key)) {
+        if (cadre_scan_is(key, "text") || cadre_scan_is(key, "refusal"))
+            read_content(scan, to, is_reasoning, nested);
+        else if (cadre_scan_is(key, "thinking") || cadre_scan_is(key, "reasoning"))
+            read_content(scan, to, true, nested);
+        else
+            cadre_scan_skip(scan);
+    }
+}
+
+static void read_content(cadre_scan *scan, message_reader *to, bool is_reasoning,
+                         int nested)
+{
+    cadre_scan_text text;
+    cadre_scan_type type = cadre_scan_peek(scan);
+    if (type == CADRE_SCAN_STRING) {
+        if (cadre_scan_string(scan, &text))
+            add_text(to, text, is_reasoning);
+    } else if (type == CADRE_SCAN_ARRAY && nested < MAX_NESTED) {
+        cadre_scan_array(scan);
+        while (cadre_scan_item(scan))
+            read_part(scan, to, is_reasoning, nested + 1);
+    } else if (type == CADRE_SCAN_OBJECT && nested < MAX_NESTED) {
+        read_part(scan, to, is_reasoning, nested + 1);
+    } else {
+        cadre_scan_skip(scan);
+    }
+}
+
+// `reasoning` and `reasoning_content` are two names for one thing; servers that change
+// from the one to the other send both for a time.
+static void read_reasoning(cadre_scan *scan, message_reader *to)
+{
+    cadre_scan_text text;
+    if (to->has_reasoning || !cadre_scan_string(scan, &text)) {
+        if (to->has_reasoning)
+            cadre_scan_skip(scan);
+        return;
+    }
+    to->has_reasoning = text.len > 0;
+    add_text(to, text, true);
+}
+
+static void read_arguments(cadre_scan *scan, call_delta *out)
+{
+    cadre_scan_type type = cadre_scan_peek(scan);
+    if (type == CADRE_SCAN_STRING) {
+        cadre_scan_string(scan, &out->arguments);
+    } else if (type == CADRE_SCAN_OBJECT || type == CADRE_SCAN_ARRAY) {
+        out->is_object = cadre_scan_raw(scan, &out->arguments);
+    } else {
+        cadre_scan_skip(scan);
+    }
+}
+
+static void read_function(cadre_scan *scan, call_delta *out)
+{
+    cadre_scan_text key;
+    if (!cadre_scan_object(scan))
+        return;
+    while (cadre_scan_key(scan, &key)) {
+        if (cadre_scan_is(key, "name"))
+            cadre_scan_string(scan, &out->name);
+        else if (cadre_scan_is(key, "arguments"))
+            read_arguments(scan, out);
+        else
+            cadre_scan_skip(scan);
+    }
+}
+
+// An integer that may be written as text ("0"), as some gateways do.
+static void read_index(cadre_scan *scan, int64_t *out)
+{
+    cadre_scan_text text;
+    if (cadre_scan_peek(scan) != CADRE_SCAN_STRING) {
+        cadre_scan_integer(scan, out);
+    } else if (cadre_scan_string(scan, &text) && text.len > 0) {
+        cadre_scan inner;
+        cadre_scan_init(&inner, text.data, text.len);
+        cadre_scan_integer(&inner, out);
+    }
+}
+
+static void read_call_delta(cadre_scan *scan, call_delta *out)
+{
+    cadre_scan_text key;
+    while (cadre_scan_key(scan, &key)) {
+        if (cadre_scan_is(key, "index"))
+            read_index(scan, &out->index);
+        else if (cadre_scan_is(key, "id"))
+            cadre_scan_string(scan, &out->id);
+        else if (cadre_scan_is(key, "function"))
+            read_function(scan, out);
+        else
+            cadre_scan_skip(scan);
+    }
+}
+
+static bool has_id(const message_reader *to, size_t call, const char *id)
+{
+    return strcmp(cadre_sink_get_call_id(to->sink, call), id) == 0;
+}
+
+// Finds the call that a delta goes on with; the number of calls: it starts one.
+//
+// - A known index goes on, unless another id comes with a name of its own: Ollama
+//   before 0.4.7 gave all calls index 0. Another id alone is no sign: some servers make
+//   one for each delta.
+// - Without an index a known id goes on and a new one starts. Without an id too, the
+//   last call goes on, unless it has a name and the delta brings another.
+static size_t find_call(const message_reader *to, const call_delta *delta,
+                        const char *id)
+{
+    const cdr_openai_reader *reader = to->reader;
+    size_t n = cadre_sink_call_count(to->sink);
+    bool names = delta->name.len > 0;
+    if (delta->index < 0 && id[0] == '\0')
+        return n == 0 || (names && reader->calls[reader->last].has_name) ? n
+                                                                         : reader->last;
+    for (size_t i = n; i-- > 0;) {
+        if (delta->index < 0 ? !has_id(to, i, id)
+                             : reader->calls[i].index != delta->index)
+            continue;
+        const char *own = cadre_sink_get_call_id(to->sink, i);
+        bool is_other = id[0] != '\0' && own[0] != '\0' && strcmp(own, id) != 0;
+        return is_other && names && reader->calls[i].has_name ? n : i;
+    }
+    return n;
+}
+
+static void add_arguments(message_reader *to, size_t call, const call_delta *delta)
+{
+    cadre_scan_text text = delta->arguments;
+    char piece[PIECE];
+    size_t n;
+    if (delta->is_object || !text.has_escapes) {
+        cadre_sink_call_arguments(to->sink, call, text.data, text.len);
+        return;
+    }
+    while ((n = cadre_scan_unescape(&text, piece, sizeof(piece))) > 0)
+        cadre_sink_call_arguments(to->sink, call, piece, n);
+}
+
+static void add_call_delta(message_reader *to, const call_delta *delta)
+{
+    char id[MAX_NAME];
+    char wire_name[MAX_NAME];
+    char name[MAX_NAME];
+    cadre_scan_copy(delta->id, id, sizeof(id));
+    size_t call = find_call(to, delta, id);
+    if (call == CDR_OPENAI_MAX_CALLS) {
+        to->status = cadre_fail_class(to->err, CADRE_EIO, CADRE_CLASS_BAD_RESPONSE,
+                                      false, "the answer has more than %d tool calls",
+                                      CDR_OPENAI_MAX_CALLS);
+        return;
+    }
+    if (call == cadre_sink_call_count(to->sink)) {
+        if (cadre_sink_add_call(to->sink) == cadre_sink_call_count(to->sink))
+            return; // no memory; the sink knows
+        to->reader->calls[call] = (cdr_openai_call){.index = delta->index};
+    }
+    to->reader->last = call;
+    to->reader->has_content = true;
+    cadre_sink_call_id(to->sink, call, id, strlen(id));
+    if (delta->name.len > 0) {
+        cadre_scan_copy(delta->name, wire_name, sizeof(wire_name));
+        size_t len = cdr_openai_read_name(wire_name, name, sizeof(name));
+        cadre_sink_call_name(to->sink, call, name, len);
+        to->reader->calls[call].has_name = true;
+    }
+    add_arguments(to, call, delta);
+}
+
+static void read_call(cadre_scan *scan, message_reader *to)
+{
+    call_delta delta = {.index = -1};
+    if (!cadre_scan_object(scan))
+        return;
+    read_call_delta(scan, &delta);
+    if (!scan->failed && to->status == CADRE_OK)
+        add_call_delta(to, &delta);
+}
+
+static void read_calls(cadre_scan *scan, message_reader *to)
+{
+    if (cadre_scan_peek(scan) == CADRE_SCAN_OBJECT) {
+        read_call(scan, to); // one call without its list
+    } else if (cadre_scan_array(scan)) {
+        while (cadre_scan_item(scan))
+            read_call(scan, to);
+    }
+}
+
+// The form of 2023: one call, without an id.
+static void read_function_call(cadre_scan *scan, message_reader *to)
+{
+    call_delta delta = {.index = 0};
+    if (cadre_scan_peek(scan) != CADRE_SCAN_OBJECT) {
+        cadre_scan_skip(scan);
+        return;
+    }
+    read_function(scan, &delta);
+    if (!scan->failed && to->status == CADRE_OK)
+        add_call_delta(to, &delta);
+}
+
+cadre_status cdr_openai_read_message(cadre_scan *scan, cdr_openai_reader *reader,
+                                     cadre_sink *sink, cadre_error *err)
+{
+    message_reader to = {.reader = reader, .sink = sink, .err = err};
+    cadre_scan_text key;
+    if (!cadre_scan_object(scan))
+        return CADRE_OK;
+    while (cadre_scan_key(scan, &key)) {
+        if (cadre_scan_is(key, "content") || cadre_scan_is(key, "refusal"))
+            read_content(scan, &to, false, 0);
+        else if (cadre_scan_is(key, "reasoning_content") ||
+                 cadre_scan_is(key, "reasoning"))
+            read_reasoning(scan, &to);
+        else if (cadre_scan_is(key, "tool_calls"))
+            read_calls(scan, &to);
+        else if (cadre_scan_is(key, "function_call"))
+            read_function_call(scan, &to);
+        else
+            cadre_scan_skip(scan);
+    }
+    return to.status;
+}

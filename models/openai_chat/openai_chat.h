@@ -1,0 +1,65 @@
+// OpenAI chat completions, inside: what its files share.
+//
+// Source: https://platform.openai.com/docs/api-reference/chat
+#ifndef OPENAI_CHAT_H
+#define OPENAI_CHAT_H
+
+#include "cadre/ext/json_scan.h"
+#include "cadre/ext/model.h"
+
+#define CDR_OPENAI_MAX_CALLS 128 // of one answer; what OpenAI allows in tools
+
+// Immutable after init.
+typedef struct cdr_openai_model {
+    char *url;
+    char *key_header;      // "Authorization" with "Bearer ", unless named
+    char *key_env;         // for messages; "" when no key is sent
+    char *head;            // the body up to the first message
+    char *reasoning_key;   // where reasoning is sent back; NULL: nowhere
+    json_t *headers;       // further ones; NULL: none
+    const char *tool_tail; // what follows the tools, only where there are some
+    bool is_bearer;
+} cdr_openai_model;
+
+// A call whose deltas come by index, or by nothing at all.
+typedef struct cdr_openai_call {
+    int64_t index; // -1: none was given
+    bool has_name;
+} cdr_openai_call;
+
+// An attempt's memory; zeroed at its start.
+typedef struct cdr_openai_reader {
+    cdr_openai_call calls[CDR_OPENAI_MAX_CALLS]; // as they are in the sink
+    size_t last;                                 // the call last touched
+    bool has_content;
+    bool has_finish;
+} cdr_openai_reader;
+
+cadre_status cdr_openai_encode(const void *state, const cadre_request *request,
+                               cadre_http *http, cadre_error *err);
+cadre_status cdr_openai_event(const void *state, void *reader, const char *type,
+                              const char *data, size_t len, cadre_sink *sink,
+                              cadre_error *err);
+cadre_status cdr_openai_body(const void *state, int http_status, const char *data,
+                             size_t len, cadre_sink *sink, cadre_error *err);
+
+// Reads a delta, or a whole message, that `scan` stands before.
+cadre_status cdr_openai_read_message(cadre_scan *scan, cdr_openai_reader *reader,
+                                     cadre_sink *sink, cadre_error *err);
+
+// Takes the error that an answer holds: an object, or a text. Returns what to return.
+cadre_status cdr_openai_read_error(cadre_scan *scan, int http_status, cadre_error *err);
+
+// Fails with what a body that is no answer says.
+cadre_status cdr_openai_fail_body(const cdr_openai_model *model, int http_status,
+                                  const char *data, size_t len, cadre_error *err);
+
+// OpenAI takes letters, digits, `_` and `-` in the name of a tool. `.` goes as `__`;
+// every other byte, and what would read like one of these, as `-` and two hex digits.
+// No two names meet, and reading gives the name back.
+void cdr_openai_write_name(cadre_http *http, const char *name);
+
+// Writes the name into `out`, cut at `size`, with a NUL. Returns its length.
+size_t cdr_openai_read_name(const char *wire, char *out, size_t size);
+
+#endif

@@ -1,0 +1,79 @@
+// Frames of a trace as the memory store keeps them, and what a batch may do to them.
+//
+// Rules (rules 2 to 4 of ext/store.h, and 5 of the tree):
+// 1. `frames` holds all births in order, refused ones too: what depends on a refused
+//    birth is known by it, in later batches as well. (parent, key) and the live
+//    children of a frame leave them out.
+// 2. Rows and texts stand in the trace's region and never move. Of a row that is not
+//    refused only status, attempts, start_seq, mark, end and the links of live children
+//    ever change.
+// 3. Every change tells in `undo` what was there; undone in reverse order the trace is
+//    as before. The memory goes back with the region.
+//
+// Thread: one at a time. A view is read by any thread without a lock until the trace is
+// freed: what it points to does not change.
+#ifndef CDR_MEMORY_FRAME_H
+#define CDR_MEMORY_FRAME_H
+
+#include "cadre/ext/store.h"
+
+#include "index.h"
+#include "region.h"
+
+typedef struct cdr_memory_frame cdr_memory_frame;
+typedef struct cdr_memory_end cdr_memory_end;
+
+typedef struct cdr_memory_trace {
+    cadre_id id;
+    bool is_born;
+    cdr_memory_frame *root;         // NULL: none yet
+    cdr_memory_table frames;        // by id
+    cdr_memory_index keys;          // by (parent, key); numbers of `frames`
+    cdr_memory_table conversations; // those without a name, by id; owned
+    cdr_memory_region region;
+} cdr_memory_trace;
+
+// What a fact has changed.
+typedef struct cdr_memory_undo {
+    void *what; // the frame or conversation; NULL: nothing was changed
+    int64_t start_seq;
+    int attempts;
+    cadre_frame_status status;
+} cdr_memory_undo;
+
+// A frame at one moment.
+typedef struct cdr_memory_view {
+    const cdr_memory_frame *frame;
+    const cdr_memory_end *end; // NULL: it lives
+    const char *mark;          // NULL: none
+    int64_t start_seq;
+    int attempts;
+    cadre_frame_status status;
+} cdr_memory_view;
+
+// Returns a frame, also one that was refused (`is_refused`). NULL: not there.
+const cdr_memory_frame *cdr_memory_frame_find(const cdr_memory_trace *trace,
+                                              cadre_id id, bool *is_refused);
+
+// Make a fact true, ignore it (an end after the end) or refuse it. Errors: ESTORE;
+// nothing was changed then.
+cadre_status cdr_memory_frame_birth(cdr_memory_trace *trace, cadre_fact *fact,
+                                    cdr_memory_undo *undo, cadre_error *err);
+cadre_status cdr_memory_frame_running(cdr_memory_trace *trace, cadre_fact *fact,
+                                      cdr_memory_undo *undo, cadre_error *err);
+cadre_status cdr_memory_frame_mark(cdr_memory_trace *trace, cadre_fact *fact,
+                                   cdr_memory_undo *undo, cadre_error *err);
+cadre_status cdr_memory_frame_end(cdr_memory_trace *trace, cadre_fact *fact,
+                                  cdr_memory_undo *undo, cadre_error *err);
+
+// Takes back what one of the four did.
+void cdr_memory_frame_undo(cdr_memory_trace *trace, const cadre_fact *fact,
+                           const cdr_memory_undo *undo);
+
+// Lists the frames, parents before children; free() it. NULL: no memory.
+cdr_memory_view *cdr_memory_frame_views(const cdr_memory_trace *trace, size_t *n_views);
+
+// Fills a row that borrows from the trace.
+void cdr_memory_view_row(const cdr_memory_view *view, cadre_frame_row *row);
+
+#endif
