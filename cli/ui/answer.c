@@ -1,0 +1,89 @@
+#include "answer.h"
+
+#include "text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void cli_answer_init(cli_answer *answer, cli_output *output)
+{
+    *answer = (cli_answer){.output = output};
+}
+
+void cli_answer_fini(cli_answer *answer)
+{
+    free(answer->shown);
+    *answer = (cli_answer){0};
+}
+
+static void write_safely(cli_output *output, const char *text, size_t len)
+{
+    char *safe = NULL;
+    size_t safe_len = 0;
+    FILE *stream = open_memstream(&safe, &safe_len);
+
+    if (stream)
+        cli_text_print(stream, text, len, CLI_TEXT_LINES);
+    if (!stream || fclose(stream) != 0)
+        output->failure = output->failure ? output->failure : ENOMEM;
+    else
+        cli_output_write(output, safe, safe_len);
+    free(safe);
+}
+
+// Without memory the text is forgotten, and the answer comes a second time at the end.
+static void remember(cli_answer *answer, const char *text, size_t len)
+{
+    size_t room = answer->room;
+
+    while (room < answer->len + len)
+        room = room ? room * 2 : 1024;
+    if (room > answer->room) {
+        char *grown = realloc(answer->shown, room);
+        if (!grown) {
+            answer->len = 0;
+            return;
+        }
+        answer->shown = grown;
+        answer->room = room;
+    }
+    memcpy(answer->shown + answer->len, text, len);
+    answer->len += len;
+}
+
+void cli_answer_add(cli_answer *answer, const char *text, size_t len)
+{
+    if (len == 0)
+        return;
+    remember(answer, text, len);
+    write_safely(answer->output, text, len);
+    answer->is_open = text[len - 1] != '\n';
+}
+
+void cli_answer_end_line(cli_answer *answer)
+{
+    if (answer->is_open)
+        cli_output_write(answer->output, "\n", 1);
+    answer->is_open = false;
+}
+
+void cli_answer_forget(cli_answer *answer)
+{
+    cli_answer_end_line(answer);
+    answer->len = 0;
+}
+
+void cli_answer_finish(cli_answer *answer, const char *text, bool is_safe)
+{
+    size_t len = strlen(text);
+
+    cli_answer_end_line(answer);
+    if (len > 0 && len == answer->len && memcmp(answer->shown, text, len) == 0)
+        return;
+    if (is_safe)
+        write_safely(answer->output, text, len);
+    else
+        cli_output_write(answer->output, text, len);
+    cli_output_write(answer->output, "\n", 1);
+}

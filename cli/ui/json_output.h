@@ -1,0 +1,29 @@
+// What --json and --events print. Other programs read it: names and meanings of fields
+// are stable.
+//
+// Every function gives a new reference; NULL: no memory.
+// Thread: any.
+#ifndef CLI_JSON_OUTPUT_H
+#define CLI_JSON_OUTPUT_H
+
+#include <cadre/run.h>
+
+// One line of --events.
+json_t *cli_json_event(const cadre_event *event);
+
+typedef struct cli_frames {
+    const cadre_frame_info *items; // parents before children
+    size_t count;
+} cli_frames;
+
+// The object of --json. Frames of agents only have the nearest agent above as parent.
+json_t *cli_json_result(const cadre_result *result, cli_frames frames,
+                        bool wants_all_frames);
+
+// The object of --json when there was no run: {error, problems}. `team` may be NULL.
+json_t *cli_json_no_run(const cadre_error *err, const cadre_team *team);
+
+// Indexes of the nearest agent above each frame, -1: none. malloc; NULL: no memory.
+int *cli_json_agent_parents(cli_frames frames);
+
+#endif

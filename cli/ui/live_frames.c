@@ -1,0 +1,189 @@
+#include "live_frames.h"
+
+#include "duration.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool cli_live_frames_init(cli_live_frames *frames)
+{
+    *frames = (cli_live_frames){.index = json_object()};
+    return frames->index != NULL;
+}
+
+void cli_live_frames_fini(cli_live_frames *frames)
+{
+    for (size_t i = 0; i < frames->n; i++)
+        free(frames->items[i].name);
+    free(frames->items);
+    free(frames->parents);
+    free(frames->rows);
+    json_decref(frames->index);
+}
+
+static bool grow(void *array, size_t item_size, size_t room)
+{
+    void *old = NULL;
+
+    memcpy(&old, array, sizeof(old));
+    void *grown = reallocarray(old, room, item_size);
+    if (!grown)
+        return false;
+    memcpy(array, &grown, sizeof(grown));
+    return true;
+}
+
+static bool make_room(cli_live_frames *frames)
+{
+    size_t room = frames->room ? frames->room * 2 : 16;
+
+    if (frames->n < frames->room)
+        return true;
+    if (!grow(&frames->items, sizeof(*frames->items), room) ||
+        !grow(&frames->parents, sizeof(*frames->parents), room) ||
+        !grow(&frames->rows, sizeof(*frames->rows), room))
+        return false;
+    frames->room = room;
+    return true;
+}
+
+static int find(const cli_live_frames *frames, const char *id)
+{
+    const json_t *at = id ? json_object_get(frames->index, id) : NULL;
+
+    return at ? (int)json_integer_value(at) : -1;
+}
+
+// The agent whose work an event tells of: the root's comes without a thread.
+static int find_agent(const cli_live_frames *frames, const cadre_event *event)
+{
+    if (event->thread_id)
+        return find(frames, event->thread_id);
+    return frames->n > 0 ? 0 : -1;
+}
+
+static void remember(cli_live_frames *frames, const char *id, size_t position)
+{
+    json_object_set_new(frames->index, id, json_integer((json_int_t)position));
+}
+
+static void add(cli_live_frames *frames, const cadre_event *event)
+{
+    if (!make_room(frames))
+        return;
+    cli_live_frame *frame = &frames->items[frames->n];
+    *frame = (cli_live_frame){.name = strdup(event->agent ? event->agent : ""),
+                              .status = CADRE_FRAME_RUNNING,
+                              .started_ms = cli_duration_clock_ms()};
+    if (!frame->name)
+        return;
+    snprintf(frame->referer, sizeof(frame->referer), "%s",
+             event->u.frame_start.referer);
+    int parent = find(frames, event->u.frame_start.parent_id);
+    // Unknown is who was called by something that is not shown.
+    frames->parents[frames->n] = parent < 0 && frames->n > 0 ? 0 : parent;
+    remember(frames, event->frame_id, frames->n);
+    frames->n++;
+}
+
+static void end(cli_live_frame *frame, const cadre_event *event)
+{
+    frame->has_ended = true;
+    frame->status = event->u.frame_end.status;
+    frame->duration_ms = event->u.frame_end.duration_ms;
+}
+
+static void say(cli_live_frame *frame, const char *verb, const char *object)
+{
+    // What is too long is cut; half a character at its end is shown as \x...
+    snprintf(frame->doing, sizeof(frame->doing), "%s%s%s", verb, *object ? " " : "",
+             object);
+}
+
+static void update(cli_live_frame *frame, const cadre_event *event)
+{
+    switch (event->type) {
+    case CADRE_EVENT_MESSAGE_START:
+        say(frame, "asks its model", "");
+        break;
+    case CADRE_EVENT_TEXT_DELTA:
+        say(frame, "writes", "");
+        break;
+    case CADRE_EVENT_REASONING_DELTA:
+        say(frame, "thinks", "");
+        break;
+    case CADRE_EVENT_MESSAGE_END:
+        frame->input_tokens += event->u.message_end.usage.input_tokens;
+        frame->output_tokens += event->u.message_end.usage.output_tokens;
+        break;
+    case CADRE_EVENT_TOOL_CALL:
+        say(frame, "runs", event->u.tool_call.name);
+        break;
+    case CADRE_EVENT_TOOL_RESULT:
+        say(frame, "works", "");
+        break;
+    case CADRE_EVENT_TRANSFER:
+        if (strcmp(event->u.transfer.decision, "done") == 0)
+            say(frame, "handed over to", event->u.transfer.to);
+        break;
+    case CADRE_EVENT_RETRY:
+        say(frame, "asks again after:",
+            event->u.retry.error.message ? event->u.retry.error.message : "");
+        break;
+    case CADRE_EVENT_FRAME_END:
+        end(frame, event);
+        break;
+    default:
+        break;
+    }
+}
+
+void cli_live_frames_take(cli_live_frames *frames, const cadre_event *event)
+{
+    if (event->type == CADRE_EVENT_FRAME_START) {
+        add(frames, event);
+        return;
+    }
+    int at = find_agent(frames, event);
+    if (at < 0)
+        return;
+    if (event->type == CADRE_EVENT_TOOL_CALL) // what it calls hangs under its agent
+        remember(frames, event->frame_id, (size_t)at);
+    update(&frames->items[at], event);
+}
+
+static void fill_row(cli_tree_row *row, const cli_live_frame *frame, unsigned n_draws,
+                     int64_t now_ms)
+{
+    // Marks of one column that every terminal has.
+    static const char *const working[] = {"running -", "running \\", "running |",
+                                          "running /"};
+
+    *row = (cli_tree_row){.name = frame->name,
+                          .referer = frame->referer,
+                          .note = "",
+                          .colour = cli_tree_status_colour(frame->status),
+                          .input_tokens = frame->input_tokens,
+                          .output_tokens = frame->output_tokens};
+    if (frame->has_ended) {
+        row->state = cadre_frame_status_name(frame->status);
+        row->duration_ms = frame->duration_ms;
+    } else {
+        row->state = working[n_draws % 4];
+        row->duration_ms = now_ms - frame->started_ms;
+        row->note = frame->doing;
+    }
+}
+
+bool cli_live_frames_page(cli_live_frames *frames, unsigned n_draws,
+                          cli_tree_page *page)
+{
+    int64_t now_ms = cli_duration_clock_ms();
+
+    for (size_t i = 0; i < frames->n; i++)
+        fill_row(&frames->rows[i], &frames->items[i], n_draws, now_ms);
+    page->rows = frames->rows;
+    page->parents = frames->parents;
+    page->n = frames->n;
+    return frames->n > 0;
+}

@@ -1,0 +1,42 @@
+// The stack tree as lines of columns:
+//
+//   desk                api      completed   32 ms
+//   └─ triage           agent    completed   12 ms   10 in   4 out
+//      └─ after_sales   agent    completed   20 ms   31 in  12 out  (transfer)
+//
+// Thread: one thread.
+#ifndef CLI_PRINT_TREE_H
+#define CLI_PRINT_TREE_H
+
+#include "json_output.h"
+#include "terminal.h"
+
+// Texts are borrowed; "" or 0: nothing is shown there.
+typedef struct cli_tree_row {
+    const char *name, *referer, *state, *note;
+    cli_colour colour; // of the state
+    int64_t duration_ms;
+    int64_t input_tokens, output_tokens; // its own, without what is below
+} cli_tree_row;
+
+typedef struct cli_tree_page {
+    const cli_tree_row *rows;
+    const int *parents; // earlier rows, or -1
+    size_t n;
+    size_t columns;  // lines are cut to it; 0: as long as they are
+    size_t max_rows; // the last ones are shown and a count of the others; 0: all
+} cli_tree_page;
+
+// Prints and returns the number of lines. `widths`, unless NULL, has room for max_rows
+// and gets the columns of each line.
+size_t cli_tree_print(const cli_tree_page *page, const cli_terminal *terminal,
+                      FILE *stream, size_t *widths);
+
+// Prints the agents of a run that ended. False: no memory.
+bool cli_tree_print_frames(cli_frames frames, const cli_terminal *terminal,
+                           FILE *stream);
+
+// The colour a status is shown in.
+cli_colour cli_tree_status_colour(cadre_frame_status status);
+
+#endif

@@ -1,0 +1,91 @@
+#include "report.h"
+
+#include "text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// One write for one line: lines of several threads or processes do not mix.
+static void print_line(const char *prefix, const char *text)
+{
+    char *line = NULL;
+    size_t len = 0;
+    FILE *stream = open_memstream(&line, &len);
+
+    if (!stream)
+        return;
+    fputs(prefix, stream);
+    cli_text_print(stream, text, strlen(text), CLI_TEXT_ONE_LINE);
+    fputc('\n', stream);
+    if (fclose(stream) == 0)
+        fwrite(line, 1, len, stderr);
+    free(line);
+}
+
+void cli_report(const char *format, ...)
+{
+    char *text = NULL;
+    va_list args;
+
+    va_start(args, format);
+    int len = vasprintf(&text, format, args);
+    va_end(args);
+    print_line("cadre: ", len >= 0 ? text : "out of memory");
+    if (len >= 0)
+        free(text);
+}
+
+int cli_report_usage(const cadre_command *command, const char *format, ...)
+{
+    char *text = NULL;
+    va_list args;
+
+    va_start(args, format);
+    int len = vasprintf(&text, format, args);
+    va_end(args);
+    if (len < 0)
+        return CLI_EXIT_USAGE;
+    if (command)
+        cli_report("%s: %s; see `cadre %s --help`", command->name, text, command->name);
+    else
+        cli_report("%s; see `cadre help`", text);
+    free(text);
+    return CLI_EXIT_USAGE;
+}
+
+void cli_report_problems(const cadre_team *team, const char *path,
+                         const cadre_error *err)
+{
+    size_t n = 0;
+    const char *const *problems = team ? cadre_team_problems(team, &n) : NULL;
+
+    if (n == 0) {
+        cli_report("%s", err->text);
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        print_line("", problems[i]);
+    cli_report("%s: %zu problem%s", path, n, n == 1 ? "" : "s");
+}
+
+int cli_exit_of_error(const cadre_error *err)
+{
+    if (err->error_class == CADRE_CLASS_STORE || err->error_class == CADRE_CLASS_LEASE)
+        return CLI_EXIT_STORE;
+    switch (err->status) {
+    case CADRE_ESTORE:
+        return CLI_EXIT_STORE;
+    case CADRE_ECONFIG:
+    case CADRE_EINVAL:
+        return CLI_EXIT_USAGE;
+    case CADRE_EABORTED:
+    case CADRE_ETIMEOUT:
+        return CLI_EXIT_ABORTED;
+    case CADRE_EPARKED:
+        return CLI_EXIT_WAITS;
+    default:
+        return CLI_EXIT_FAILED;
+    }
+}

@@ -1,0 +1,28 @@
+// What goes wrong, told on stderr: one line each, safe for terminals.
+//
+// Thread: any.
+#ifndef CLI_REPORT_H
+#define CLI_REPORT_H
+
+#include "command.h"
+
+#include <cadre/runtime.h>
+#include <cadre/team.h>
+
+// "cadre: TEXT".
+void cli_report(const char *format, ...) CADRE_PRINTF(1, 2);
+
+// The same for a mistake on the command line, with where to read on. NULL command: the
+// program's own. Returns CLI_EXIT_USAGE.
+int cli_report_usage(const cadre_command *command, const char *format, ...)
+    CADRE_PRINTF(2, 3);
+
+// All mistakes of a team, a line each, and how many there are; without any, the error
+// alone. `team` may be NULL.
+void cli_report_problems(const cadre_team *team, const char *path,
+                         const cadre_error *err);
+
+// What a failure before or beside a run makes the program exit with.
+int cli_exit_of_error(const cadre_error *err);
+
+#endif

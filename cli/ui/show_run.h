@@ -1,0 +1,29 @@
+// What people and programs see of a run: answer, JSON or events on stdout; the trace
+// id, the live tree, the stack tree and a summary on stderr.
+//
+// Thread: one thread; blocks until the run has ended.
+#ifndef CLI_SHOW_RUN_H
+#define CLI_SHOW_RUN_H
+
+#include "signals.h"
+
+#include <cadre/run.h>
+
+typedef enum cli_show_form {
+    CLI_SHOW_ANSWER,
+    CLI_SHOW_JSON,
+    CLI_SHOW_EVENTS
+} cli_show_form;
+
+typedef struct cli_show_config {
+    cli_show_form form;
+    bool is_quiet;         // stderr: failures only
+    bool is_plain;         // no colours, nothing is drawn again
+    bool wants_all_frames; // --json: models and tools too
+} cli_show_config;
+
+// Shows the run to its end, closes stdout and returns what the program exits with. The
+// run is stopped by `signals`, which were initialised before it started.
+int cli_show_run(cadre_run *run, cli_signals *signals, const cli_show_config *config);
+
+#endif
