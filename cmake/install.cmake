@@ -1,6 +1,6 @@
-# `cmake --install`: the program and its manual page, the libraries, the headers, and how
-# to find them: cadre.pc for pkg-config, cadre::cadre for CMake (as component `static`
-# cadre::cadre-static).
+# `cmake --install`: the program and its manual page, the libraries, the headers, and
+# how to find them: cadre.pc for pkg-config, cadre::cadre for CMake (as component
+# `static` cadre::cadre-static).
 
 include(CMakePackageConfigHelpers)
 

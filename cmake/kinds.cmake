@@ -2,11 +2,11 @@
 #
 # topologies/NAME.c defines `const cadre_agent_ops cadre_topology_NAME`, tools/NAME.c
 # `const cadre_tool_ops cadre_tool_NAME`, and so on. From the names of the files this
-# writes generated/kinds.c, whose NULL-terminated arrays team/kinds.h declares. So adding
-# a file adds the kind, and none can be dropped by the linker or forgotten in a list.
-# What one implementation wants to split off goes to FOLDER/NAME/*.c: built, not listed.
+# writes generated/kinds.c, whose NULL-terminated arrays team/kinds.h declares. So
+# adding a file adds the kind, and none can be dropped by the linker or forgotten in a
+# list. What one implementation splits off goes to FOLDER/NAME/*.c: built, not listed.
 
-# Writes FILE with a table of pointers to the symbols of the sources, sorted by name.
+# Gives the C text of a table of pointers to the symbols of the sources, by name.
 #   cadre_table(OUT_VARIABLE TYPE PREFIX TABLE SOURCE...)
 function(cadre_table out type prefix table)
     set(declarations "")

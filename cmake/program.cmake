@@ -1,8 +1,8 @@
 # The program: cli/NAME.c is the command NAME, cli/ui what the commands share.
 #
-# It links the static library: one file that starts without a library path or one more
-# object for the dynamic linker to find and relocate. It sees the public headers only, so
-# everything it does a user's program can do.
+# It links the static library: one file that starts without a library path and without
+# one more object for the dynamic linker to find and relocate. It sees the public headers
+# only, so everything it does a user's program can do.
 
 file(GLOB commands CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cli/*.c)
 file(GLOB shared CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cli/ui/*.c)

@@ -154,7 +154,7 @@ static void set_hidden(cli_live_tree *tree, bool is_hidden)
     if (!tree)
         return;
     pthread_mutex_lock(&tree->mu);
-    if (is_hidden && !tree->is_hidden)
+    if (is_hidden && tree->n_drawn > 0)
         draw_locked(tree, true);
     tree->is_hidden = is_hidden;
     pthread_mutex_unlock(&tree->mu);

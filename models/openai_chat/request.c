@@ -11,6 +11,7 @@
 // 4. Arguments are the text of a JSON object.
 #include "openai_chat.h"
 
+#include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,6 +96,7 @@ static cadre_status id_set_init(id_set *set, const cadre_request *request,
 // Adds an id. False: it is there already.
 static bool id_set_add(id_set *set, const char *id)
 {
+    assert(set->slots);                    // there are calls, so it was made
     uint64_t hash = 14695981039346656037U; // FNV-1a
     for (const char *at = id; *at; at++)
         hash = (hash ^ (unsigned char)*at) * 1099511628211U;

@@ -164,13 +164,13 @@ static cdr_memory_frame *frame_new(cdr_memory_region *region,
                                    const cadre_frame_row *row, cdr_memory_frame *parent)
 {
     enum {
-        n_texts = 5
+        N_TEXTS = 5
     };
-    const char *texts[n_texts] = {row->key, row->kind, row->name, row->referer,
+    const char *texts[N_TEXTS] = {row->key, row->kind, row->name, row->referer,
                                   row->input};
-    size_t sizes[n_texts];
+    size_t sizes[N_TEXTS];
     size_t size = offsetof(cdr_memory_frame, texts);
-    for (int i = 0; i < n_texts; i++) {
+    for (int i = 0; i < N_TEXTS; i++) {
         texts[i] = text_of(texts[i]);
         sizes[i] = strlen(texts[i]) + 1;
         size += sizes[i];
@@ -192,7 +192,7 @@ static cdr_memory_frame *frame_new(cdr_memory_region *region,
     frame->status = (unsigned char)row->status;
     frame->replay_safe = row->replay_safe;
     char *to = frame->texts;
-    for (int i = 0; i < n_texts; i++)
+    for (int i = 0; i < N_TEXTS; i++)
         to = put_text(to, texts[i], sizes[i]);
     return frame;
 }
@@ -320,6 +320,14 @@ static cadre_status find_live(const cdr_memory_trace *trace, cadre_fact *fact,
     return CADRE_OK;
 }
 
+static cdr_memory_undo before(cdr_memory_frame *frame)
+{
+    return (cdr_memory_undo){.what = frame,
+                             .start_seq = frame->start_seq,
+                             .attempts = frame->attempts,
+                             .status = (cadre_frame_status)frame->status};
+}
+
 cadre_status cdr_memory_frame_running(cdr_memory_trace *trace, cadre_fact *fact,
                                       cdr_memory_undo *undo, cadre_error *err)
 {
@@ -327,10 +335,7 @@ cadre_status cdr_memory_frame_running(cdr_memory_trace *trace, cadre_fact *fact,
     cadre_status status = find_live(trace, fact, &frame, err);
     if (!frame)
         return status;
-    *undo = (cdr_memory_undo){.what = frame,
-                              .start_seq = frame->start_seq,
-                              .attempts = frame->attempts,
-                              .status = (cadre_frame_status)frame->status};
+    *undo = before(frame);
     frame->status = CADRE_FRAME_RUNNING;
     frame->attempts = fact->u.frame.attempts;
     if (fact->u.frame.start_seq != 0)
@@ -444,12 +449,20 @@ cadre_status cdr_memory_frame_end(cdr_memory_trace *trace, cadre_fact *fact,
     const cdr_memory_end *end = end_new(&trace->region, row);
     if (!end)
         return no_memory(err);
-    *undo =
-        (cdr_memory_undo){.what = frame, .status = (cadre_frame_status)frame->status};
+    *undo = before(frame);
+    if (row->attempts != 0)
+        frame->attempts = row->attempts;
     frame->u.end = end;
     frame->status = (unsigned char)row->status;
     unlink_from_parent(frame);
     return CADRE_OK;
+}
+
+static void put_back(cdr_memory_frame *frame, const cdr_memory_undo *undo)
+{
+    frame->status = (unsigned char)undo->status;
+    frame->attempts = undo->attempts;
+    frame->start_seq = undo->start_seq;
 }
 
 void cdr_memory_frame_undo(cdr_memory_trace *trace, const cadre_fact *fact,
@@ -461,16 +474,14 @@ void cdr_memory_frame_undo(cdr_memory_trace *trace, const cadre_fact *fact,
         undo_birth(trace, frame);
         break;
     case CADRE_FACT_RUNNING:
-        frame->status = (unsigned char)undo->status;
-        frame->attempts = undo->attempts;
-        frame->start_seq = undo->start_seq;
+        put_back(frame, undo);
         break;
     case CADRE_FACT_MARK:
         replace_marks(frame, frame->mark, NULL);
         break;
     case CADRE_FACT_END:
+        put_back(frame, undo);
         frame->u.children = NULL;
-        frame->status = (unsigned char)undo->status;
         link_to_parent(frame);
         break;
     default:

@@ -191,15 +191,17 @@ static void test_json_scan__refuses_deep_nesting(void)
 static void test_json_scan__knows_objects_and_arrays_at_each_depth(void)
 {
     // 100 levels that alternate; closed wrongly at one place it is no JSON.
+    static const char open[] = {'[', '{', '"', 'k', '"', ':'};
+    static const char close[] = {'}', ']'};
     char text[1024] = "";
     size_t len = 0;
     for (int i = 0; i < 50; i++) {
-        memcpy(text + len, "[{\"k\":", 6);
+        memcpy(text + len, open, sizeof(open));
         len += 6;
     }
     text[len++] = '1';
     for (int i = 0; i < 50; i++) {
-        memcpy(text + len, "}]", 2);
+        memcpy(text + len, close, sizeof(close));
         len += 2;
     }
     CHECK(is_json(text, len));

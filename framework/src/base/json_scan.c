@@ -379,7 +379,9 @@ static size_t put_escape(const char *text, size_t len, char out[4], size_t *take
     }
     *taken = 2;
     const char *letter = memchr(letters, text[1], sizeof(letters) - 1);
-    out[0] = letter ? values[letter - letters] : text[1];
+    out[0] = text[1];
+    if (letter)
+        out[0] = values[letter - letters];
     return 1;
 }
 

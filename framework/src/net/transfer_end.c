@@ -72,8 +72,18 @@ static bool is_our_fault(CURLcode code)
     }
 }
 
-static cdr_transfer_result result_of_code(const cdr_transfer *transfer, CURLcode code)
+// libcurl takes a connection that closes inside the head for a whole answer.
+static bool is_cut_head(const cdr_transfer_outcome *outcome)
 {
+    return outcome->code == CURLE_OK && outcome->status == 0;
+}
+
+static cdr_transfer_result result_of_code(const cdr_transfer *transfer,
+                                          const cdr_transfer_outcome *outcome)
+{
+    CURLcode code = outcome->code;
+    if (is_cut_head(outcome))
+        return CDR_TRANSFER_CUT;
     if (code == CURLE_OK)
         return CDR_TRANSFER_OK;
     if (is_our_fault(code))
@@ -108,6 +118,9 @@ static void say_code(const cdr_transfer *transfer, const cdr_transfer_outcome *o
     switch (outcome->code) {
     case CURLE_OK:
         out[0] = '\0';
+        if (is_cut_head(outcome))
+            (void)snprintf(out, size, "the connection was closed inside the head: %s",
+                           at);
         break;
     case CURLE_COULDNT_CONNECT:
         if (outcome->os_errno != 0)
@@ -147,7 +160,7 @@ void cdr_transfer_conclude(const cdr_transfer *transfer,
         out->result = result_of_stop(transfer->stop);
         say_stop(transfer, message, CDR_END_MESSAGE_BYTES);
     } else {
-        out->result = result_of_code(transfer, outcome->code);
+        out->result = result_of_code(transfer, outcome);
         say_code(transfer, outcome, message, CDR_END_MESSAGE_BYTES);
     }
     out->status = outcome->status;

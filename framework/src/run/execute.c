@@ -132,17 +132,20 @@ static cadre_frame *run_one(cadre_frame *frame, cdr_strand *strand, cdr_ending *
 
 // --- return_to_source ---
 
+static bool must_return(const cadre_frame *frame, const cdr_ending *ending)
+{
+    return frame->scope != NULL && frame->scope->scope->return_to_source &&
+           frame->source != NULL && ending->status == CADRE_FRAME_COMPLETED;
+}
+
 // After an answer: the agent that handed over goes on, in a new frame.
-static cadre_frame *enter_source(cadre_frame *frame, const cdr_ending *ending)
+static cadre_frame *enter_source(cadre_frame *frame)
 {
     cdr_scope_state *scope = frame->scope;
     cdr_transfer_decision decision;
     cadre_error err = CADRE_ERROR_INIT;
     cadre_frame *next = NULL;
     bool found = false;
-    if (scope == NULL || !scope->scope->return_to_source || frame->source == NULL ||
-        ending->status != CADRE_FRAME_COMPLETED)
-        return NULL;
     const cadre_agent *to = frame->source->agent;
     if (cdr_scope_decide(scope, frame->agent, to->info.name, "", &decision, &err) !=
             CADRE_OK ||
@@ -192,8 +195,8 @@ void cdr_execute(cadre_frame *first, cdr_strand *strand, cdr_ran *ran)
     for (;;) {
         cadre_frame *next = run_one(last, strand, &ending, &agent);
         bool answered = next == NULL;
-        if (answered)
-            next = enter_source(last, &ending);
+        if (answered && must_return(last, &ending))
+            next = enter_source(last);
         if (next == NULL)
             break;
         if (answered) {

@@ -131,7 +131,7 @@ cadre_status cadre_frame_set_output(cadre_frame *frame, const char *text,
 
 void cadre_frame_emit(cadre_frame *frame, const char *text, size_t len)
 {
-    cdr_event_ids ids;
+    cdr_event_id id;
     if (frame->is_quiet)
         return;
     if (frame->kind == CDR_FRAME_TOOL) {
@@ -140,15 +140,15 @@ void cadre_frame_emit(cadre_frame *frame, const char *text, size_t len)
         event.u.tool_progress.call_id = frame->work->call_id;
         event.u.tool_progress.name = frame->name;
         event.u.tool_progress.text = copy;
-        cdr_event_address(frame, &event, &ids);
+        cdr_event_address(frame, &event, id);
         if (copy != NULL)
             cdr_queue_push_take(&frame->tree->queue, cdr_event_new(&event, NULL));
         free(copy);
         return;
     }
     cadre_event event = {.type = CADRE_EVENT_TEXT_DELTA};
-    cdr_event_address(frame, &event, &ids);
-    event.u.delta.message_id = ids.frame;
+    cdr_event_address(frame, &event, id);
+    event.u.delta.message_id = id;
     event.u.delta.text = text;
     event.u.delta.len = len;
     cdr_queue_push_delta(&frame->tree->queue, &event);

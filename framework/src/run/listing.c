@@ -142,11 +142,11 @@ cadre_status cadre_run_frames(cadre_run *run, const cadre_frame_info **frames,
 {
     cdr_tree *tree = run->tree;
     const cadre_store_ops *store = tree->runtime->store_ops;
-    const cadre_store_reader reader = {.frame = take_frame};
     lister l = {.listing = &run->listing, .trace = tree->trace_text};
+    const cadre_store_reader reader = {.frame = take_frame, .ctx = &l};
     cdr_run_listing_fini(&run->listing);
     cadre_status status =
-        store->read_trace(tree->runtime->store, tree->trace, &reader, &l, err);
+        store->read_trace(tree->runtime->store, tree->trace, &reader, err);
     free(l.table.ids);
     free(l.table.places);
     if (status != CADRE_OK)

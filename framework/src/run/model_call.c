@@ -28,7 +28,7 @@ typedef struct model_call {
     cadre_sink sink;
     cadre_id message_id;
     char message_text[CADRE_ID_TEXT_SIZE];
-    cdr_event_ids ids;
+    cdr_event_id id;
     cadre_event delta; // addressed once, filled for each piece
     cdr_paused paused;
     cdr_attempt *attempt;
@@ -409,7 +409,7 @@ static cadre_status prepare(model_call *call, const cadre_model_call *asked,
     call->paused.ctx = call;
     call->message_id = cadre_id_new();
     cadre_id_text(call->message_id, call->message_text);
-    cdr_event_address(call->frame, &call->delta, &call->ids);
+    cdr_event_address(call->frame, &call->delta, call->id);
     return CADRE_OK;
 }
 

@@ -57,11 +57,11 @@ static cadre_status read_session(cdr_tree *tree, const char *session,
 {
     cadre_id id = {0, 0};
     session_reader reader = {tree, conversation};
-    const cadre_store_reader ops = {.message = take_row};
+    const cadre_store_reader ops = {.message = take_row, .ctx = &reader};
     const cadre_store_ops *store = tree->runtime->store_ops;
     tree->is_session = true;
     cadre_status status =
-        store->read_session(tree->runtime->store, session, &id, &ops, &reader, err);
+        store->read_session(tree->runtime->store, session, &id, &ops, err);
     *is_new = cadre_id_is_none(id);
     if (status == CADRE_OK && !*is_new)
         conversation->id = id;
@@ -169,7 +169,7 @@ static cadre_event end_event(const cadre_run *run)
 static void end_stream(cadre_run *run)
 {
     cdr_tree *tree = run->tree;
-    cdr_event_ids ids;
+    cdr_event_id id;
     fill_result(run);
     cadre_event event = end_event(run);
     cdr_mutex_lock(&tree->mu);
@@ -178,7 +178,7 @@ static void end_stream(cadre_run *run)
     if (cdr_tree_flush(tree, NULL) != CADRE_OK) {
         result_of_loss(run);
         event = end_event(run);
-        cdr_event_address(tree->root, &event, &ids);
+        cdr_event_address(tree->root, &event, id);
         cdr_queue_push_take(&tree->queue, cdr_event_new(&event, NULL));
     }
     cdr_queue_close(&tree->queue);

@@ -42,8 +42,9 @@ static bool take_struct(cadre_team *team, void *own, size_t size, const void *gi
 {
     if (given && cdr_sized_copy(own, size, given))
         return true;
-    cdr_team_problem(team, NULL, "%s: the struct is NULL or has no struct_size; make "
-                                 "it with %s(...)",
+    cdr_team_problem(team, NULL,
+                     "%s: the struct is NULL or has no struct_size; make "
+                     "it with %s(...)",
                      macro, macro);
     return false;
 }
@@ -333,9 +334,8 @@ void cadre_team_add_tool(cadre_team *team, const cadre_tool_settings *given)
         return;
     const char *type = settings.type ? settings.type : "";
     cdr_at at = place_of(team, "tools", settings.name);
-    cadre_tool *tool =
-        cdr_team_add_tool(team, settings.run ? CDR_FUNCTION_TYPE : type,
-                          settings.name, &at);
+    cadre_tool *tool = cdr_team_add_tool(team, settings.run ? CDR_FUNCTION_TYPE : type,
+                                         settings.name, &at);
     if (!tool)
         return;
     if (settings.run && settings.type)

@@ -39,10 +39,13 @@ static const char root_text[] =
     "  \"tools\": {\"type\": \"object\"},"
     "  \"agents\": {\"type\": \"object\"},"
     "  \"limits\": {\"type\": \"object\", \"properties\": {"
-    "    \"max_model_calls\": " LIMIT("1000000000") ","
-    "    \"max_tool_calls\": " LIMIT("1000000000") ","
-    "    \"max_depth\": " LIMIT("1000000") "}, " NOTES "}},"
-    " " NOTES "}";
+    "    \"max_model_calls\": " LIMIT(
+        "1000000000") ","
+                      "    \"max_tool_calls\": " LIMIT(
+                          "1000000000") ","
+                                        "    \"max_depth\": " LIMIT(
+                                            "1000000") "}, " NOTES "}},"
+                                                       " " NOTES "}";
 
 static const char agent_text[] =
     "{\"type\": \"object\", \"properties\": {"
@@ -86,7 +89,7 @@ static const char tool_text[] =
 
 typedef struct schema_maker {
     cadre_runtime *runtime;
-    json_t *blocks;                 // of all agent types, by block
+    json_t *blocks;                  // of all agent types, by block
     json_t *agents, *models, *tools; // by type; made when first needed
     bool no_memory;
 } schema_maker;
@@ -158,8 +161,8 @@ static void make_blocks(schema_maker *maker)
             continue;
         json_t *schema = json_object_get(maker->blocks, block);
         if (!schema) {
-            schema = cdr_settings_schema(NULL, NULL);
-            put_new(maker, maker->blocks, block, schema);
+            put_new(maker, maker->blocks, block, cdr_settings_schema(NULL, NULL));
+            schema = json_object_get(maker->blocks, block);
         }
         if (schema)
             add_options(maker, schema, ops->options_schema, NULL);
@@ -184,8 +187,10 @@ static void restrict_type(schema_maker *maker, json_t *schema, cadre_kind kind)
 static json_t *start(schema_maker *maker, const char *text, json_t **common)
 {
     json_t *schema = parse(maker, text);
-    *common = json_copy(json_object_get(schema, "properties"));
-    maker->no_memory |= !*common;
+    const json_t *properties = json_object_get(schema, "properties");
+    *common = json_copy(cdr_json_iterable(properties));
+    // jansson gives an incomplete copy when memory runs out.
+    maker->no_memory |= json_object_size(*common) != json_object_size(properties);
     return schema;
 }
 
@@ -251,8 +256,9 @@ static json_t *of_type(schema_maker *maker, json_t *made, const char *type,
     const char *key = type ? type : "";
     json_t *schema = json_object_get(made, key);
     if (!schema) {
-        schema = make(maker, type);
-        put_new(maker, made, key, schema);
+        // Gone when it cannot be put there.
+        put_new(maker, made, key, make(maker, type));
+        schema = json_object_get(made, key);
     }
     return schema;
 }

@@ -47,7 +47,8 @@ void cdr_team_add_input(cadre_team *team, const char *name, const json_t *schema
     cdr_input *inputs =
         cdr_arena_grow(&team->arena, team->inputs, team->n_inputs, sizeof(*inputs));
     json_t *own = json_deep_copy(schema);
-    if (!inputs || !own) {
+    // jansson gives an incomplete copy when memory runs out.
+    if (!inputs || !json_equal(own, schema)) {
         team->problems.no_memory = true;
         json_decref(own);
         return;
@@ -121,8 +122,8 @@ static cadre_status take_input(const cdr_input *input, json_t *given, json_t *in
     if (!value && given)
         return cadre_fail(err, CADRE_ENOMEM, "no memory for the inputs");
     if (!value)
-        return cadre_fail(err, CADRE_EINVAL,
-                          "input '%s' is missing; it has no default", input->name);
+        return cadre_fail(err, CADRE_EINVAL, "input '%s' is missing; it has no default",
+                          input->name);
     if (cdr_schema_check_text(input->schema, value, &cause) != CADRE_OK) {
         json_decref(value);
         return cadre_fail(err, cause.status, "input '%s': %s", input->name, cause.text);
@@ -254,7 +255,8 @@ static void check_text(cadre_agent *agent, const char *text)
         for (; n_names < team->n_inputs && n_names < MAX_LISTED; n_names++)
             names[n_names] = team->inputs[n_names].name;
         cdr_at at = cdr_at_part(team, &agent->at, ".instructions");
-        cdr_problems_add_unknown(&team->problems, &at, "input", name, names, n_names);
+        cdr_problems_add_unknown(&team->problems, &at, "input", name,
+                                 (cadre_names){names, n_names});
     }
 }
 

@@ -45,16 +45,17 @@ int64_t cdr_load_integer(const json_t *object, const char *key, int64_t otherwis
 
 json_t *cdr_load_options(const char *options_schema, const json_t *object)
 {
-    json_t *known = options_schema ? json_loads(options_schema, 0, NULL) : NULL;
-    json_t *options = json_object();
+    json_t *known = json_loads(options_schema ? options_schema : "{}", 0, NULL);
+    json_t *options = known ? json_object() : NULL;
     const char *key;
     json_t *value;
     json_object_foreach(cdr_json_iterable(object), key, value)
     {
-        if (json_object_get(known, key) && json_object_set(options, key, value) != 0) {
+        // Without memory there are none to set.
+        if (options && json_object_get(known, key) &&
+            json_object_set(options, key, value) != 0) {
             json_decref(options);
             options = NULL;
-            break;
         }
     }
     json_decref(known);
@@ -105,8 +106,8 @@ static void load_section(cdr_loader *loader, const char *section, load_entry loa
         cdr_document_value found = cdr_document_member(loader->document, written, name);
         cdr_at at = place_of(loader, found.key_place, section);
         cdr_entry entry = {name, value, json_object_get(read, name), at, false};
-        entry.at = cdr_at_part(loader->team, &at, ".%s",
-                               cdr_brief_text(brief, name, '\0'));
+        entry.at =
+            cdr_at_part(loader->team, &at, ".%s", cdr_brief_text(brief, name, '\0'));
         entry.is_flawed = json_object_get(loader->flawed, entry.at.path) != NULL;
         load(loader, &entry);
     }

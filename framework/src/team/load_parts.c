@@ -139,8 +139,7 @@ static void load_times(cdr_model_times *times, const json_t *read)
     times->timeout_ms = cdr_load_integer(read, "timeout", times->timeout_ms);
     times->idle_timeout_ms =
         cdr_load_integer(read, "idle_timeout", times->idle_timeout_ms);
-    times->max_attempts =
-        (int)cdr_load_integer(retry, "attempts", times->max_attempts);
+    times->max_attempts = (int)cdr_load_integer(retry, "attempts", times->max_attempts);
     times->backoff_ms = cdr_load_integer(retry, "backoff", times->backoff_ms);
     times->max_backoff_ms =
         cdr_load_integer(retry, "max_backoff", times->max_backoff_ms);
@@ -149,8 +148,8 @@ static void load_times(cdr_model_times *times, const json_t *read)
 void cdr_load_model(cdr_loader *loader, const cdr_entry *entry)
 {
     const char *target = cdr_load_text(entry->read, "model");
-    cadre_model *model = cdr_team_add_model(loader->team, entry->name,
-                                            target ? target : "", &entry->at);
+    cadre_model *model =
+        cdr_team_add_model(loader->team, entry->name, target ? target : "", &entry->at);
     if (!model)
         return;
     model->is_flawed |= entry->is_flawed;
@@ -160,6 +159,7 @@ void cdr_load_model(cdr_loader *loader, const cdr_entry *entry)
         cdr_team_text(loader->team, cdr_load_text(entry->read, "api_key_env"));
     load_times(&model->times, entry->read);
     cdr_at at = cdr_load_member_at(loader, entry, "model");
+    model->is_flawed |= !target;
     if (!target || !cdr_model_set_ops(model, &at))
         return;
     model->options = cdr_load_options(model->ops->options_schema, entry->read);
@@ -186,6 +186,7 @@ void cdr_load_tool(cdr_loader *loader, const cdr_entry *entry)
     }
     // As with agents, the schema knows the types.
     tool->ops = cdr_runtime_tool_ops(loader->team->runtime, tool->type);
+    tool->is_flawed |= !tool->ops;
     if (!tool->ops)
         return;
     tool->replay_safe = replay ? strcmp(replay, "safe") == 0 : tool->ops->replay_safe;

@@ -110,34 +110,32 @@ void cdr_problems_add(cdr_problems *problems, const cdr_at *at, const char *form
     va_end(args);
 }
 
-static void append_names(cdr_buf *text, const char *what, const char *const *names,
-                         size_t n_names)
+static void append_names(cdr_buf *text, const char *what, cadre_names known)
 {
-    if (n_names == 0)
+    if (known.count == 0)
         return;
     cdr_buf_printf(text, " (%ss: ", what);
-    for (size_t i = 0; i < n_names && i < MAX_LISTED; i++)
-        cdr_buf_printf(text, "%s%s", i > 0 ? ", " : "", names[i]);
-    if (n_names > MAX_LISTED)
+    for (size_t i = 0; i < known.count && i < MAX_LISTED; i++)
+        cdr_buf_printf(text, "%s%s", i > 0 ? ", " : "", known.items[i]);
+    if (known.count > MAX_LISTED)
         cdr_buf_append_text(text, ", ...");
     cdr_buf_append_text(text, ")");
 }
 
 void cdr_problems_add_unknown(cdr_problems *problems, const cdr_at *at,
-                              const char *what, const char *name,
-                              const char *const *names, size_t n_names)
+                              const char *what, const char *name, cadre_names known)
 {
     char brief[CDR_BRIEF_SIZE];
     const char *nearest = NULL;
     if (problems->n_suggestions < MAX_SUGGESTIONS) {
         problems->n_suggestions++;
-        nearest = cdr_nearest(name, names, n_names);
+        nearest = cdr_nearest(name, known.items, known.count);
     }
     cdr_buf text = CDR_BUF_INIT;
     cdr_buf_printf(&text, "unknown %s %s", what, cdr_brief_text(brief, name, '\''));
     if (nearest)
         cdr_buf_printf(&text, "; did you mean '%s'?", nearest);
-    append_names(&text, what, names, n_names);
+    append_names(&text, what, known);
     cdr_problems_add(problems, at, "%s", cdr_buf_text(&text));
     problems->no_memory |= text.failed;
     cdr_buf_fini(&text);

@@ -7,7 +7,7 @@
 #ifndef CDR_PROBLEMS_H
 #define CDR_PROBLEMS_H
 
-#include "cadre/error.h"
+#include "cadre/agent.h"
 
 #include "base/arena.h"
 
@@ -30,9 +30,9 @@ typedef struct cdr_problems {
     cdr_arena *arena; // holds the texts
     cdr_problem *items;
     size_t count;
-    bool no_memory;    // at least one is lost
+    bool no_memory;     // at least one is lost
     bool is_unreadable; // a file is not there, or cannot be read
-    int n_suggestions; // made so far; they are dear, so only the first get one
+    int n_suggestions;  // made so far; they are dear, so only the first get one
 } cdr_problems;
 
 void cdr_problems_add(cdr_problems *problems, const cdr_at *at, const char *format, ...)
@@ -42,8 +42,7 @@ void cdr_problems_vadd(cdr_problems *problems, const cdr_at *at, const char *for
 
 // Adds `unknown <what> '<name>'; did you mean 'x'? (<what>s: x, y)`.
 void cdr_problems_add_unknown(cdr_problems *problems, const cdr_at *at,
-                              const char *what, const char *name,
-                              const char *const *names, size_t n_names);
+                              const char *what, const char *name, cadre_names known);
 
 // Sorts and drops repetitions.
 void cdr_problems_sort(cdr_problems *problems);

@@ -181,8 +181,7 @@ static cadre_status add_type(cadre_runtime *runtime, cdr_registered *list,
 {
     cadre_status status = CADRE_ENOMEM;
     cdr_mutex_lock(&runtime->mu);
-    const void **items =
-        realloc(list->items, (list->count + 1) * sizeof(const void *));
+    const void **items = realloc(list->items, (list->count + 1) * sizeof(const void *));
     if (items) {
         list->items = items;
         list->items[list->count++] = type->ops;
@@ -205,8 +204,9 @@ cadre_status cadre_runtime_register(cadre_runtime *runtime, const cadre_agent_op
 {
     if (!runtime || !ops)
         return cadre_fail(err, CADRE_EINVAL, "cadre_runtime_register: NULL argument");
-    new_type type = {ops,          "agent type",   ops->type, ops->struct_size,
-                     sizeof(*ops), ops->run != NULL, ops->options_schema};
+    new_type type = {
+        ops,          "agent type",     ops->type,          ops->struct_size,
+        sizeof(*ops), ops->run != NULL, ops->options_schema};
     cadre_status status = check_type(&type, err);
     if (status != CADRE_OK)
         return status;
@@ -221,8 +221,9 @@ cadre_status cadre_runtime_register_tool(cadre_runtime *runtime,
     if (!runtime || !ops)
         return cadre_fail(err, CADRE_EINVAL,
                           "cadre_runtime_register_tool: NULL argument");
-    new_type type = {ops,          "tool type",    ops->type, ops->struct_size,
-                     sizeof(*ops), ops->run != NULL, ops->options_schema};
+    new_type type = {
+        ops,          "tool type",      ops->type,          ops->struct_size,
+        sizeof(*ops), ops->run != NULL, ops->options_schema};
     cadre_status status = check_type(&type, err);
     if (status != CADRE_OK)
         return status;

@@ -29,10 +29,10 @@ struct cadre_runtime {
     bool offline;
     char *script; // owned; NULL: the team's own
     cdr_mutex mu;
-    cdr_network *network;     // guarded by mu; NULL until needed
-    cdr_registered agents;    // guarded by mu
-    cdr_registered tools;     // guarded by mu
-    cdr_registered models;    // guarded by mu
+    cdr_network *network;  // guarded by mu; NULL until needed
+    cdr_registered agents; // guarded by mu
+    cdr_registered tools;  // guarded by mu
+    cdr_registered models; // guarded by mu
 };
 
 // The nth type, built-in ones first (topologies before agents), then those registered;

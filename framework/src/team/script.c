@@ -55,6 +55,7 @@ static bool is_chosen(const cdr_script_entry *entry, const char *last_input)
 // The entry that serves the nth attempt.
 static const cdr_script_entry *entry_at(const cdr_script_agent *agent, int nth)
 {
+    assert(agent->ordered);
     size_t low = 0;
     size_t high = agent->n_ordered;
     while (high - low > 1) {
@@ -79,6 +80,7 @@ static cadre_status fail_unknown_agent(const cadre_script *script, const char *a
     return CADRE_EINVAL;
 }
 
+// The public header has six. NOLINTNEXTLINE(readability-function-size)
 cadre_status cadre_script_next(const cadre_script *script, const char *agent,
                                const char *last_input, int *used,
                                const cadre_script_step **step, cadre_error *err)

@@ -13,8 +13,7 @@
 #include <string.h>
 
 #define NOTES "\"additionalProperties\": false, \"patternProperties\": {\"^x-\": true}"
-#define AN_HOUR                                                                        \
-    "{\"type\": \"string\", \"format\": \"duration\", \"maximum\": 3600000}"
+#define AN_HOUR "{\"type\": \"string\", \"format\": \"duration\", \"maximum\": 3600000}"
 #define HANDOFF                                                                        \
     "{\"type\": \"object\", \"required\": [\"to\"], \"properties\": {"                 \
     "\"to\": {\"type\": \"string\"}, \"message\": {\"type\": \"string\"}}, " NOTES "}"
@@ -198,9 +197,8 @@ static const char *path_of(script_reader *reader, const char *section, const cha
                            size_t index)
 {
     char brief[CDR_BRIEF_SIZE];
-    const char *path =
-        cdr_arena_printf(reader->problems->arena, "%s.%s[%zu]", section,
-                         cdr_brief_text(brief, name, '\0'), index);
+    const char *path = cdr_arena_printf(reader->problems->arena, "%s.%s[%zu]", section,
+                                        cdr_brief_text(brief, name, '\0'), index);
     return path ? path : section;
 }
 
@@ -210,8 +208,8 @@ static cdr_at enter(script_reader *reader, const char *section, const char *name
 {
     char brief[CDR_BRIEF_SIZE];
     json_t *root = cdr_document_root(reader->document).value;
-    cdr_document_value entry = cdr_document_member(
-        reader->document, json_object_get(root, section), name);
+    cdr_document_value entry =
+        cdr_document_member(reader->document, json_object_get(root, section), name);
     const char *path = cdr_arena_printf(reader->problems->arena, "%s.%s", section,
                                         cdr_brief_text(brief, name, '\0'));
     json_t *position = json_integer((json_int_t)json_object_size(index));
@@ -228,8 +226,7 @@ static void read_agent(script_reader *reader, cdr_script_agent *agent, json_t *s
     json_t *step;
     json_array_foreach(steps, i, step)
     {
-        cdr_document_value found =
-            cdr_document_element(reader->document, written, i);
+        cdr_document_value found = cdr_document_element(reader->document, written, i);
         // Of another type: told by the schema.
         if (!json_is_object(step))
             continue;

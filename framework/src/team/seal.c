@@ -36,8 +36,9 @@ static void seal(cadre_team *team)
 cadre_status cadre_team_seal(cadre_team *team, cadre_error *err)
 {
     if (!team)
-        return cadre_fail(err, CADRE_EINVAL, "there is no team: no memory for it, or "
-                                             "no runtime");
+        return cadre_fail(err, CADRE_EINVAL,
+                          "there is no team: no memory for it, or "
+                          "no runtime");
     cdr_mutex_lock(&team->mu);
     if (!team->is_sealed)
         seal(team);

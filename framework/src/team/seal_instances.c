@@ -76,7 +76,7 @@ static cadre_tool *add_builtin(cadre_team *team, const cadre_tool_ops *ops)
 {
     cadre_tool *tool = cdr_team_alloc(team, sizeof(*tool));
     cadre_tool **tools =
-        cdr_arena_grow(&team->arena, team->tools, team->n_tools, sizeof(*tools));
+        cdr_arena_grow(&team->arena, team->tools, team->n_tools, sizeof(void *));
     if (!tool || !tools) {
         team->problems.no_memory = true;
         return NULL;
@@ -87,7 +87,7 @@ static cadre_tool *add_builtin(cadre_team *team, const cadre_tool_ops *ops)
         .team = team,
         .options = json_object(),
         .type = ops->type,
-        .timeout_ms = 60 * 1000,
+        .timeout_ms = CDR_TOOL_TIMEOUT_MS,
         .replay_safe = ops->replay_safe,
         .is_builtin = true,
     };

@@ -52,8 +52,7 @@ static void resolve_url(cadre_model *model)
     while (len > 0 && url[len - 1] == '/')
         len--;
     if (strncmp(url, "http://", 7) != 0 && strncmp(url, "https://", 8) != 0)
-        cdr_model_problem(model,
-                          "base_url must start with http:// or https://, got %s",
+        cdr_model_problem(model, "base_url must start with http:// or https://, got %s",
                           cdr_brief_text(brief, url, '\''));
     model->base_url = cdr_arena_copy(&model->team->arena, url, len);
     model->team->problems.no_memory |= !model->base_url;

@@ -41,7 +41,7 @@ static cadre_agent *find_agent(cdr_sealing *sealing, const cdr_name_ref *ref)
     const char *const *names = cdr_sealing_agent_names(sealing);
     if (names)
         cdr_problems_add_unknown(&sealing->team->problems, &ref->at, "agent", ref->name,
-                                 names, sealing->team->n_agents);
+                                 (cadre_names){names, sealing->team->n_agents});
     return NULL;
 }
 
@@ -67,8 +67,8 @@ static void tell_unknown_model(cdr_sealing *sealing, const cdr_name_ref *ref)
     cadre_team *team = sealing->team;
     const char *const *names = model_names(sealing);
     if (names && sealing->n_model_names > 0)
-        cdr_problems_add_unknown(&team->problems, &ref->at, "model", ref->name, names,
-                                 sealing->n_model_names);
+        cdr_problems_add_unknown(&team->problems, &ref->at, "model", ref->name,
+                                 (cadre_names){names, sealing->n_model_names});
     else
         cdr_team_problem(team, &ref->at,
                          "unknown model %s; the team has no models of its own, so "
@@ -135,7 +135,8 @@ static bool is_repeated(cadre_agent *agent, json_t *seen, const cdr_name_ref *re
         agent->is_flawed = true;
         return true;
     }
-    json_object_set_new(seen, ref->name, json_true());
+    if (json_object_set_new(seen, ref->name, json_true()) != 0)
+        agent->team->problems.no_memory = true;
     return false;
 }
 
@@ -147,8 +148,8 @@ static const cadre_tool *find_tool(cdr_sealing *sealing, const cdr_name_ref *ref
         return team->tools[json_integer_value(position)];
     const char *const *names = cdr_sealing_tool_names(sealing);
     if (names)
-        cdr_problems_add_unknown(&team->problems, &ref->at, "tool", ref->name, names,
-                                 team->n_tools);
+        cdr_problems_add_unknown(&team->problems, &ref->at, "tool", ref->name,
+                                 (cadre_names){names, team->n_tools});
     return NULL;
 }
 
@@ -166,7 +167,7 @@ static void resolve_tools(cdr_sealing *sealing, cadre_agent *agent)
         return;
     }
     const cadre_tool **tools =
-        cdr_team_alloc(sealing->team, refs->count * sizeof(*tools));
+        cdr_team_alloc(sealing->team, refs->count * sizeof(void *));
     json_t *seen = json_object();
     size_t n_tools = 0;
     for (size_t i = 0; tools && i < refs->count; i++) {
@@ -237,7 +238,7 @@ static void resolve_members(cdr_sealing *sealing, cadre_agent *agent)
         return;
     }
     const cadre_agent **members =
-        cdr_team_alloc(sealing->team, refs->count * sizeof(*members) + 1);
+        cdr_team_alloc(sealing->team, refs->count * sizeof(void *) + 1);
     size_t n_members = 0;
     for (size_t i = 0; members && i < refs->count; i++) {
         const cadre_agent *member = find_agent(sealing, &refs->items[i]);

@@ -76,8 +76,7 @@ void cdr_seal_order(cdr_sealing *sealing)
     walk w = {.sealing = sealing};
     w.colors = cdr_team_alloc(team, team->n_agents + 1);
     w.path = cdr_team_alloc(team, team->n_agents * sizeof(*w.path) + 1);
-    sealing->order =
-        cdr_team_alloc(team, team->n_agents * sizeof(*sealing->order) + 1);
+    sealing->order = cdr_team_alloc(team, team->n_agents * sizeof(void *) + 1);
     if (!w.colors || !w.path || !sealing->order)
         return;
     for (size_t i = 0; i < team->n_agents; i++) {

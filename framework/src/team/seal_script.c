@@ -23,13 +23,13 @@ static void check_names(cdr_sealing *sealing)
         const cdr_script_agent *agent = &script->agents[i];
         if (!json_object_get(team->agent_index, agent->name))
             cdr_problems_add_unknown(&team->problems, &agent->at, "agent", agent->name,
-                                     agents, team->n_agents);
+                                     (cadre_names){agents, team->n_agents});
     }
     for (size_t i = 0; tools && i < script->n_tools; i++) {
         const cdr_script_tool *tool = &script->tools[i];
         if (!json_object_get(team->tool_index, tool->name))
             cdr_problems_add_unknown(&team->problems, &tool->at, "tool", tool->name,
-                                     tools, team->n_tools);
+                                     (cadre_names){tools, team->n_tools});
     }
 }
 

@@ -14,7 +14,8 @@ static void tell_unknown(cadre_team *team, cadre_kind kind, const char *what,
 {
     const char *names[MAX_TYPES];
     size_t n_names = cdr_runtime_type_names(team->runtime, kind, names, MAX_TYPES);
-    cdr_problems_add_unknown(&team->problems, at, what, name, names, n_names);
+    cdr_problems_add_unknown(&team->problems, at, what, name,
+                             (cadre_names){names, n_names});
 }
 
 const cadre_agent_ops *cdr_agent_set_ops(cadre_agent *agent, const cdr_at *at)

@@ -88,20 +88,25 @@ static bool is_within(conversion *c, const json_t *schema, const cdr_schema_slot
     const char *unit = is_format(schema, "size") ? "B" : "ms";
     char brief[CDR_BRIEF_SIZE];
     if (json_is_integer(minimum) && number < json_integer_value(minimum)) {
-        cdr_schema_walk_report(&c->walk, slot,
-                               "expected at least %" JSON_INTEGER_FORMAT "%s, got %s",
-                               json_integer_value(minimum), unit,
-                               cdr_brief_json(brief, slot->value));
+        cdr_schema_walk_report(
+            &c->walk, slot, "expected at least %" JSON_INTEGER_FORMAT "%s, got %s",
+            json_integer_value(minimum), unit, cdr_brief_json(brief, slot->value));
         return false;
     }
     if (json_is_integer(maximum) && number > json_integer_value(maximum)) {
-        cdr_schema_walk_report(&c->walk, slot,
-                               "expected at most %" JSON_INTEGER_FORMAT "%s, got %s",
-                               json_integer_value(maximum), unit,
-                               cdr_brief_json(brief, slot->value));
+        cdr_schema_walk_report(
+            &c->walk, slot, "expected at most %" JSON_INTEGER_FORMAT "%s, got %s",
+            json_integer_value(maximum), unit, cdr_brief_json(brief, slot->value));
         return false;
     }
     return true;
+}
+
+// NULL stands for a mistake that was told; no memory is something else.
+static json_t *kept(conversion *c, json_t *converted)
+{
+    c->no_memory |= !converted;
+    return converted;
 }
 
 typedef cadre_status (*parse_quantity)(const char *text, int64_t *out,
@@ -117,14 +122,14 @@ static json_t *convert_quantity(conversion *c, const json_t *schema,
         cdr_schema_walk_report(&c->walk, slot, "%s", err.text);
         return NULL;
     }
-    return is_within(c, schema, slot, number) ? json_integer(number) : NULL;
+    return is_within(c, schema, slot, number) ? kept(c, json_integer(number)) : NULL;
 }
 
 static json_t *convert_limit(conversion *c, const json_t *schema,
                              const cdr_schema_slot *slot)
 {
     if (strcmp(json_string_value(slot->value), "unlimited") == 0)
-        return json_integer(CADRE_UNLIMITED);
+        return kept(c, json_integer(CADRE_UNLIMITED));
     char brief[CDR_BRIEF_SIZE];
     cdr_buf expected = CDR_BUF_INIT;
     cdr_schema_describe_type(&expected, schema, "integer");
@@ -147,7 +152,7 @@ static json_t *convert_text(conversion *c, const cdr_schema_slot *slot, bool is_
                                   &resolved, &err);
     json_t *converted = NULL;
     if (status == CADRE_OK)
-        converted = json_string(cdr_buf_text(text));
+        converted = kept(c, json_string(cdr_buf_text(text)));
     else
         cdr_schema_walk_report(&c->walk, slot, "%s", err.text);
     c->no_memory |= expanded.failed || resolved.failed;
@@ -160,8 +165,7 @@ static json_t *convert_scalar(conversion *c, const json_t *schema,
                               const cdr_schema_slot *slot)
 {
     bool is_text = json_is_string(slot->value);
-    bool is_quantity =
-        is_text || (json_is_integer(slot->value) && !c->reader->is_file);
+    bool is_quantity = is_text || (json_is_integer(slot->value) && !c->reader->is_file);
     if (is_quantity && is_format(schema, "duration"))
         return convert_quantity(c, schema, slot, cdr_parse_duration_ms);
     if (is_quantity && is_format(schema, "size"))
@@ -171,14 +175,12 @@ static json_t *convert_scalar(conversion *c, const json_t *schema,
     // Texts of a C program mean what they say.
     if (is_text && c->reader->is_file && is_format(schema, "path"))
         return convert_text(c, slot, true);
-    if (is_text && c->reader->is_file &&
-        json_is_true(json_object_get(schema, "x-env")))
+    if (is_text && c->reader->is_file && json_is_true(json_object_get(schema, "x-env")))
         return convert_text(c, slot, false);
-    return json_deep_copy(slot->value);
+    return kept(c, json_deep_copy(slot->value));
 }
 
-static json_t *convert(conversion *c, const json_t *schema,
-                       const cdr_schema_slot *slot)
+static json_t *convert(conversion *c, const json_t *schema, const cdr_schema_slot *slot)
 {
     if (json_is_object(slot->value))
         return convert_object(c, schema, slot->value);
@@ -286,9 +288,9 @@ json_t *cdr_settings_schema(const char *properties, cadre_error *err)
     json_t *parsed = cdr_json_parse(text, strlen(text), err);
     if (!parsed)
         return NULL;
-    json_t *schema = json_pack("{s:s, s:O, s:b, s:{s:b}}", "type", "object",
-                               "properties", parsed, "additionalProperties", 0,
-                               "patternProperties", "^x-", 1);
+    json_t *schema =
+        json_pack("{s:s, s:O, s:b, s:{s:b}}", "type", "object", "properties", parsed,
+                  "additionalProperties", 0, "patternProperties", "^x-", 1);
     json_decref(parsed);
     if (!schema)
         cadre_fail(err, CADRE_ENOMEM, "no memory for a schema");

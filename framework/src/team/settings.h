@@ -17,9 +17,9 @@
 
 typedef struct cdr_settings_reader {
     const json_t *schema;
-    const char *directory;              // where paths start
-    bool is_file;                       // false: numbers may stand for durations, sizes
-    cdr_schema_on_problem on_problem;   // NULL: nobody wants to know
+    const char *directory;            // where paths start
+    bool is_file;                     // false: numbers may stand for durations, sizes
+    cdr_schema_on_problem on_problem; // NULL: nobody wants to know
     void *ctx;
 } cdr_settings_reader;
 

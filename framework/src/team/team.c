@@ -12,12 +12,10 @@
 static const cdr_model_times default_times = {
     .max_attempts = 4,
     .backoff_ms = 500,
-    .max_backoff_ms = 30 * 1000,
-    .timeout_ms = 10 * 60 * 1000,
-    .idle_timeout_ms = 60 * 1000,
+    .max_backoff_ms = INT64_C(30) * 1000,
+    .timeout_ms = INT64_C(10) * 60 * 1000,
+    .idle_timeout_ms = INT64_C(60) * 1000,
 };
-
-#define DEFAULT_TOOL_TIMEOUT_MS (60 * 1000)
 
 cadre_team *cadre_team_new(cadre_runtime *runtime, const char *name)
 {
@@ -222,7 +220,7 @@ cadre_agent *cdr_team_add_agent(cadre_team *team, const char *type, const char *
 {
     cadre_agent *agent = cdr_team_alloc(team, sizeof(*agent));
     cadre_agent **agents =
-        cdr_arena_grow(&team->arena, team->agents, team->n_agents, sizeof(*agents));
+        cdr_arena_grow(&team->arena, team->agents, team->n_agents, sizeof(void *));
     const char *own_name = cdr_team_text(team, name);
     const char *own_type = cdr_team_text(team, type);
     if (!agent || !agents || !own_name || !own_type) {
@@ -252,7 +250,7 @@ cadre_model *cdr_team_add_model(cadre_team *team, const char *name,
 {
     cadre_model *model = cdr_team_alloc(team, sizeof(*model));
     cadre_model **models =
-        cdr_arena_grow(&team->arena, team->models, team->n_models, sizeof(*models));
+        cdr_arena_grow(&team->arena, team->models, team->n_models, sizeof(void *));
     size_t len = strcspn(provider_and_model, "/");
     const char *own_name = cdr_team_text(team, name);
     const char *provider = cdr_arena_copy(&team->arena, provider_and_model, len);
@@ -286,7 +284,7 @@ cadre_tool *cdr_team_add_tool(cadre_team *team, const char *type, const char *na
 {
     cadre_tool *tool = cdr_team_alloc(team, sizeof(*tool));
     cadre_tool **tools =
-        cdr_arena_grow(&team->arena, team->tools, team->n_tools, sizeof(*tools));
+        cdr_arena_grow(&team->arena, team->tools, team->n_tools, sizeof(void *));
     const char *own_name = cdr_team_text(team, name);
     const char *own_type = cdr_team_text(team, type);
     if (!tool || !tools || !own_name || !own_type) {
@@ -305,7 +303,7 @@ cadre_tool *cdr_team_add_tool(cadre_team *team, const char *type, const char *na
     tool->info.name = own_name;
     tool->info.description = "";
     tool->type = own_type;
-    tool->timeout_ms = DEFAULT_TOOL_TIMEOUT_MS;
+    tool->timeout_ms = CDR_TOOL_TIMEOUT_MS;
     if (!is_name(name))
         cdr_tool_problem(tool, NAME_RULE);
     else if (strcmp(name, TRANSFER_TOOL) == 0)

@@ -87,6 +87,8 @@ struct cadre_model {
     bool is_flawed;   // as of agents
 };
 
+#define CDR_TOOL_TIMEOUT_MS INT64_C(60000) // where none is written
+
 struct cadre_tool {
     cadre_tool_info info;
     const cadre_tool_ops *ops;
@@ -131,7 +133,7 @@ struct cadre_team {
                              // model of provider `script` is used
     cadre_limits limits;
     cdr_problems problems;
-    const char **problem_texts; // made when they are asked for
+    const char **problem_texts;                     // made when they are asked for
     json_t *agent_index, *model_index, *tool_index; // name -> position
     bool is_sealed;
     cdr_mutex mu; // held while sealing

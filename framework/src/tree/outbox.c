@@ -79,7 +79,12 @@ static const char *kind_name(const cadre_frame *frame)
     return names[frame->kind];
 }
 
-void cdr_outbox_frame_locked(cadre_frame *frame, bool replay_safe, int64_t created_ms)
+static int64_t wall_ms(const cdr_tree *tree, int64_t monotonic_ns)
+{
+    return (monotonic_ns + tree->wall_offset_ns) / 1000000;
+}
+
+void cdr_outbox_frame_locked(cadre_frame *frame, bool replay_safe)
 {
     cdr_tree *tree = frame->tree;
     cadre_fact *fact = add_locked(tree, CADRE_FACT_FRAME);
@@ -100,7 +105,7 @@ void cdr_outbox_frame_locked(cadre_frame *frame, bool replay_safe, int64_t creat
     row->attempts = frame->attempts;
     row->replay_safe = replay_safe;
     row->start_seq = tree->last_seq;
-    row->created_at = created_ms;
+    row->created_at = wall_ms(tree, frame->started_ns);
     row->mark = row->output = row->error = "";
 }
 
@@ -146,7 +151,7 @@ void cdr_outbox_end_locked(cadre_frame *frame, const cadre_usage *own, int64_t e
     row->usage = frame->usage;
     row->end_seq = tree->last_seq;
     row->duration_ms = (ended_ns - frame->started_ns) / 1000000;
-    row->completed_at = cdr_clock_wall_ms(tree->runtime->clock);
+    row->completed_at = wall_ms(tree, ended_ns);
 }
 
 // The fact borrows the message's texts; the conversation may go before the commit.
@@ -191,13 +196,12 @@ static const cadre_frame *nearest_agent_frame(const cadre_frame *frame)
     return frame;
 }
 
-void cdr_event_address(cadre_frame *frame, cadre_event *event, cdr_event_ids *ids)
+void cdr_event_address(cadre_frame *frame, cadre_event *event, cdr_event_id id)
 {
     const cadre_frame *agent = nearest_agent_frame(frame);
-    cadre_id_text(frame->id, ids->frame);
-    cadre_id_text(agent->id, ids->thread);
-    event->frame_id = ids->frame;
-    event->thread_id = agent->parent == NULL ? NULL : ids->thread;
+    cadre_id_text(agent->id, id);
+    event->frame_id = id;
+    event->thread_id = agent->parent == NULL ? NULL : id;
     event->agent = agent->name;
     event->is_main = agent->is_main;
 }
@@ -211,8 +215,8 @@ int64_t cdr_outbox_event_locked(cadre_frame *frame, cadre_event *event,
     event->seq = is_durable ? ++tree->last_seq : 0;
     if (cdr_queue_is_deaf(&tree->queue))
         return event->seq;
-    cdr_event_ids ids;
-    cdr_event_address(frame, event, &ids);
+    cdr_event_id id;
+    cdr_event_address(frame, event, id);
     cdr_event_node *node = cdr_event_new(event, message);
     if (node == NULL) {
         lose_locked(tree);

@@ -11,7 +11,7 @@ void cdr_outbox_trace_locked(cdr_tree *tree);
 void cdr_outbox_conversation_locked(cdr_tree *tree,
                                     const cdr_conversation *conversation,
                                     const cadre_frame *owner, const char *session);
-void cdr_outbox_frame_locked(cadre_frame *frame, bool replay_safe, int64_t created_ms);
+void cdr_outbox_frame_locked(cadre_frame *frame, bool replay_safe);
 void cdr_outbox_running_locked(cadre_frame *frame);
 void cdr_outbox_mark_locked(cadre_frame *frame);
 void cdr_outbox_end_locked(cadre_frame *frame, const cadre_usage *own,
@@ -25,11 +25,10 @@ void cdr_outbox_message_locked(cadre_frame *frame, const cdr_conversation *conve
 int64_t cdr_outbox_event_locked(cadre_frame *frame, cadre_event *event,
                                 cdr_message *message, bool is_durable);
 
-// Fills frame_id, thread_id and agent of an event; the buffers must outlive its use.
-typedef struct cdr_event_ids {
-    char frame[CADRE_ID_TEXT_SIZE], thread[CADRE_ID_TEXT_SIZE];
-} cdr_event_ids;
-void cdr_event_address(cadre_frame *frame, cadre_event *event, cdr_event_ids *ids);
+// Fills frame_id, thread_id and agent of an event: those of the nearest agent frame,
+// also for what its models and tools do. `id` must outlive the event's use.
+typedef char cdr_event_id[CADRE_ID_TEXT_SIZE];
+void cdr_event_address(cadre_frame *frame, cadre_event *event, cdr_event_id id);
 
 void cdr_outbox_fini(cdr_outbox *outbox);
 

@@ -18,6 +18,8 @@ cdr_tree *cdr_tree_new(cadre_team *team, cadre_error *err)
     tree->team = team;
     tree->trace = cadre_id_new();
     cadre_id_text(tree->trace, tree->trace_text);
+    tree->wall_offset_ns = cdr_clock_wall_ms(tree->runtime->clock) * 1000000 -
+                           cdr_clock_now_ns(tree->runtime->clock);
     cdr_mutex_init(&tree->mu);
     cdr_cond_init(&tree->flushed);
     cdr_queue_init(&tree->queue);
@@ -278,8 +280,7 @@ static void tell_birth_locked(cadre_frame *frame, const cdr_birth *birth)
     if (birth->opens != NULL)
         cdr_outbox_conversation_locked(frame->tree, birth->opens, frame->parent,
                                        birth->session);
-    cdr_outbox_frame_locked(frame, birth->replay_safe,
-                            cdr_clock_wall_ms(frame->tree->runtime->clock));
+    cdr_outbox_frame_locked(frame, birth->replay_safe);
 }
 
 cadre_frame *cdr_frame_new_root_locked(cdr_tree *tree, const cdr_birth *birth)

@@ -140,9 +140,10 @@ struct cdr_tree {
     cdr_outbox outbox, spare;
     uint64_t n_appended, n_committed; // facts and events
     bool is_flushing;
-    cadre_error lost;      // the store failed: nothing more is written
-    int64_t marked_ns;     // when the root was marked; 0: never
-    const char *mark_text; // who asked for it; in the arena below
+    cadre_error lost;       // the store failed: nothing more is written
+    int64_t marked_ns;      // when the root was marked; 0: never
+    int64_t wall_offset_ns; // from the monotonic clock to the wall's, for people
+    const char *mark_text;  // who asked for it; in the arena below
     cdr_arena arena;
 };
 

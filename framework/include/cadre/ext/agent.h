@@ -32,17 +32,19 @@ typedef struct cadre_agent_config {
 } cadre_agent_config;
 
 // `options_schema` is the same for agents, tools and models: the "properties" of an
-// object, in the words of JSON Schema that base checks need (type, enum, minimum, items,
-// default, ...), with these meanings of `format`, so that init reads plain numbers:
+// object, in the words of JSON Schema that cadre checks (type, enum, minimum,
+// items, default, ...), with these meanings of `format`, so that init reads plain
+// numbers:
 //   {"type": "string", "format": "duration"}    "10s"; init gets milliseconds
 //   {"type": "string", "format": "size"}        "64KiB"; init gets bytes
 //   {"type": ["integer", "string"], "format": "limit", "minimum": 1, "maximum": 1000}
 //                                               or `unlimited`: CADRE_UNLIMITED
 //   {"type": "string", "format": "path"}        relative to the team file, inside its
-//                                               folder; init gets it as reached from here
-// `minimum` and `maximum` of a duration count milliseconds, of a size bytes; a C program
-// may give the number itself. In a text with `"x-env": true`, and in a path, a team
-// file's ${VAR} and ${VAR:-default} are replaced.
+//                                               folder; init gets it as reached from
+//                                               here
+// `minimum` and `maximum` of a duration count milliseconds, of a size bytes; a C
+// program may give the number itself. In a text with `"x-env": true`, and in a path, a
+// team file's ${VAR} and ${VAR:-default} are replaced.
 typedef struct cadre_agent_ops {
     size_t struct_size;
     const char *type;           // what team files write

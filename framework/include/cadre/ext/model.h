@@ -59,7 +59,7 @@ typedef struct cadre_model_ops {
     size_t struct_size;
     const char *provider, *summary; // "openai", one line for `cadre list`
     const char *base_url, *base_url_env, *api_key_env; // defaults; NULL: none
-    const char *options_schema;                        // "properties" as JSON
+    const char *options_schema; // "properties" as JSON; see cadre/ext/agent.h
     size_t state_size;
     size_t reader_size; // of the reader's memory, zeroed for each attempt
 

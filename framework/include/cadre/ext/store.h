@@ -31,7 +31,7 @@ typedef enum cadre_fact_type {
     CADRE_FACT_RUNNING, // pending to running: an intent, or another attempt; uses id,
                         // attempts and, unless 0, start_seq
     CADRE_FACT_MARK,    // this frame and all live ones below must end; uses id, mark
-    CADRE_FACT_END,     // uses id, status and the fields of an end
+    CADRE_FACT_END,     // uses id, status, attempts unless 0, the fields of an end
     CADRE_FACT_MESSAGE
 } cadre_fact_type;
 
@@ -100,6 +100,7 @@ typedef struct cadre_commit {
 typedef struct cadre_store_reader {
     cadre_status (*frame)(void *ctx, const cadre_frame_row *row, cadre_error *err);
     cadre_status (*message)(void *ctx, const cadre_message_row *row, cadre_error *err);
+    void *ctx;
 } cadre_store_reader;
 
 // Thread: all but init and fini are called by many threads at once; no framework lock
@@ -120,14 +121,12 @@ typedef struct cadre_store_ops {
     // Required. Gives all frames of a trace, then the messages of the conversations
     // born in it that have no name. Errors: ESTORE; an unknown trace has none.
     cadre_status (*read_trace)(void *state, cadre_id trace,
-                               const cadre_store_reader *reader, void *ctx,
-                               cadre_error *err);
+                               const cadre_store_reader *reader, cadre_error *err);
 
     // Required. Finds a session's conversation (`id` none: there is none yet) and gives
     // its messages.
     cadre_status (*read_session)(void *state, const char *session, cadre_id *id,
-                                 const cadre_store_reader *reader, void *ctx,
-                                 cadre_error *err);
+                                 const cadre_store_reader *reader, cadre_error *err);
 
     // Optional. Nobody in this process looks at the trace any more: a store that lives
     // in memory may forget it, but not the conversation of a session.

@@ -36,7 +36,8 @@ typedef struct cadre_tool_config {
 typedef struct cadre_tool_ops {
     size_t struct_size;
     const char *type, *summary;
-    const char *options_schema; // the "properties" of its options as JSON; NULL: none
+    const char *options_schema; // the "properties" of its options as JSON; NULL: none;
+                                // its words: cadre/ext/agent.h
     size_t state_size;
     bool replay_safe; // unless the team file says otherwise
 

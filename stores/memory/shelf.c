@@ -1,0 +1,112 @@
+// See shelf.h.
+#include "shelf.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// The low bits of a tag count up with ids: neighbours stand on different shelves.
+static unsigned shelf_of_tag(uint32_t tag)
+{
+    return (tag ^ tag >> 16) % CDR_MEMORY_SHELVES;
+}
+
+cdr_memory_trace_shelf *cdr_memory_shelf_of_trace(cdr_memory_store *store, cadre_id id)
+{
+    return &store->traces[shelf_of_tag(cdr_memory_tag_of_id(id))];
+}
+
+unsigned cdr_memory_shelf_of_id(cadre_id conversation)
+{
+    return shelf_of_tag(cdr_memory_tag_of_id(conversation));
+}
+
+uint32_t cdr_memory_tag_of_name(const char *session)
+{
+    return cdr_memory_tag_of_key((cadre_id){0, 0}, session);
+}
+
+unsigned cdr_memory_shelf_of_name(const char *session)
+{
+    return shelf_of_tag(cdr_memory_tag_of_name(session));
+}
+
+cdr_memory_trace *cdr_memory_find_trace_locked(const cdr_memory_trace_shelf *shelf,
+                                               cadre_id id, uint32_t *number)
+{
+    uint32_t tag = cdr_memory_tag_of_id(id);
+    uint32_t at = tag;
+    while ((*number = cdr_memory_index_next(&shelf->traces.index, tag, &at)) !=
+           CDR_MEMORY_NONE) {
+        cdr_memory_trace *trace = shelf->traces.rows[*number];
+        if (cadre_id_equal(trace->id, id))
+            return trace;
+    }
+    return NULL;
+}
+
+cdr_memory_conversation *
+cdr_memory_find_conversation_locked(const cdr_memory_table *table, cadre_id id)
+{
+    uint32_t tag = cdr_memory_tag_of_id(id);
+    uint32_t at = tag;
+    uint32_t number;
+    while ((number = cdr_memory_index_next(&table->index, tag, &at)) !=
+           CDR_MEMORY_NONE) {
+        cdr_memory_conversation *conversation = table->rows[number];
+        if (cadre_id_equal(conversation->id, id))
+            return conversation;
+    }
+    return NULL;
+}
+
+cdr_memory_conversation *
+cdr_memory_find_name_locked(const cdr_memory_session_shelf *shelf, const char *session)
+{
+    uint32_t tag = cdr_memory_tag_of_name(session);
+    uint32_t at = tag;
+    uint32_t number;
+    while ((number = cdr_memory_index_next(&shelf->names.index, tag, &at)) !=
+           CDR_MEMORY_NONE) {
+        cdr_memory_conversation *conversation = shelf->names.rows[number];
+        if (strcmp(conversation->session, session) == 0)
+            return conversation;
+    }
+    return NULL;
+}
+
+void cdr_memory_trace_free(cdr_memory_trace *trace)
+{
+    for (uint32_t i = 0; i < trace->conversations.n_rows; i++)
+        cdr_memory_conversation_free(trace->conversations.rows[i]);
+    cdr_memory_table_fini(&trace->conversations);
+    cdr_memory_table_fini(&trace->frames);
+    cdr_memory_index_fini(&trace->keys);
+    cdr_memory_region_fini(&trace->region);
+    free(trace);
+}
+
+void cdr_memory_store_init(cdr_memory_store *store)
+{
+    memset(store, 0, sizeof(*store));
+    for (unsigned i = 0; i < CDR_MEMORY_SHELVES; i++) {
+        pthread_mutex_init(&store->traces[i].mu, NULL);
+        pthread_mutex_init(&store->sessions[i].mu, NULL);
+    }
+}
+
+void cdr_memory_store_fini(cdr_memory_store *store)
+{
+    for (unsigned i = 0; i < CDR_MEMORY_SHELVES; i++) {
+        cdr_memory_trace_shelf *traces = &store->traces[i];
+        for (uint32_t k = 0; k < traces->traces.n_rows; k++)
+            cdr_memory_trace_free(traces->traces.rows[k]);
+        cdr_memory_table_fini(&traces->traces);
+        pthread_mutex_destroy(&traces->mu);
+        cdr_memory_session_shelf *sessions = &store->sessions[i];
+        for (uint32_t k = 0; k < sessions->conversations.n_rows; k++)
+            cdr_memory_conversation_free(sessions->conversations.rows[k]);
+        cdr_memory_table_fini(&sessions->conversations);
+        cdr_memory_table_fini(&sessions->names);
+        pthread_mutex_destroy(&sessions->mu);
+    }
+}

@@ -1,0 +1,56 @@
+// Shelves: where traces and sessions stand, each shelf with a lock of its own.
+//
+// Locks, in this order: one trace shelf, then session shelves, lowest first. A trace
+// and the conversations born in it without a name are guarded by the trace's shelf; a
+// conversation with a name by the session shelf of its id; the name itself by the
+// session shelf of the name. Shelves are many, so that runs do not meet.
+//
+// Thread: _locked needs the lock of the shelf.
+#ifndef CDR_MEMORY_SHELF_H
+#define CDR_MEMORY_SHELF_H
+
+#include "conversation.h"
+#include "frame.h"
+
+#include <pthread.h>
+
+#define CDR_MEMORY_SHELVES 64U // as many as a batch's set of locks has bits
+
+typedef struct cdr_memory_trace_shelf {
+    pthread_mutex_t mu;
+    cdr_memory_table traces; // guarded by mu, with all they hold; by id
+} cdr_memory_trace_shelf;
+
+typedef struct cdr_memory_session_shelf {
+    pthread_mutex_t mu;
+    cdr_memory_table conversations; // guarded by mu, with their messages; by id
+    cdr_memory_table names;         // guarded by mu; conversations by name
+} cdr_memory_session_shelf;
+
+typedef struct cdr_memory_store {
+    cdr_memory_trace_shelf traces[CDR_MEMORY_SHELVES];
+    cdr_memory_session_shelf sessions[CDR_MEMORY_SHELVES];
+} cdr_memory_store;
+
+void cdr_memory_store_init(cdr_memory_store *store);
+void cdr_memory_store_fini(cdr_memory_store *store);
+
+cdr_memory_trace_shelf *cdr_memory_shelf_of_trace(cdr_memory_store *store, cadre_id id);
+
+// The number of a session shelf.
+unsigned cdr_memory_shelf_of_id(cadre_id conversation);
+unsigned cdr_memory_shelf_of_name(const char *session);
+
+uint32_t cdr_memory_tag_of_name(const char *session);
+
+// NULL: not there. `number` is that of its row.
+cdr_memory_trace *cdr_memory_find_trace_locked(const cdr_memory_trace_shelf *shelf,
+                                               cadre_id id, uint32_t *number);
+cdr_memory_conversation *
+cdr_memory_find_conversation_locked(const cdr_memory_table *table, cadre_id id);
+cdr_memory_conversation *
+cdr_memory_find_name_locked(const cdr_memory_session_shelf *shelf, const char *session);
+
+void cdr_memory_trace_free(cdr_memory_trace *trace); // with its conversations
+
+#endif
