@@ -42,6 +42,6 @@ typedef struct bench_server {
     int pid;
 } bench_server;
 void bench_server_start(bench_server *server, int pieces, int spread_ms);
-void bench_server_stop(bench_server *server);
+void bench_server_stop(bench_server *stopped);
 
 #endif

@@ -262,8 +262,8 @@ void bench_server_start(bench_server *out, int pieces, int spread_ms)
     close(s.listener);
 }
 
-void bench_server_stop(bench_server *server)
+void bench_server_stop(bench_server *stopped)
 {
-    kill(server->pid, SIGKILL);
-    waitpid(server->pid, NULL, 0);
+    kill(stopped->pid, SIGKILL);
+    waitpid(stopped->pid, NULL, 0);
 }

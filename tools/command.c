@@ -220,10 +220,7 @@ static void describe_failure(const cdr_command *command, const cdr_command_end *
     int number = end->wait_status;
     what[0] = '\0';
     if (!end->is_known) {
-        (void)snprintf(what, size,
-                       "the exit status of %.64s was lost: the host program ignores "
-                       "SIGCHLD, or waits for children of others",
-                       command->program);
+        (void)snprintf(what, size, CDR_COMMAND_LOST, command->program);
     } else if (WIFSIGNALED(number)) {
         number = WTERMSIG(number);
         const char *name = sigabbrev_np(number);

@@ -218,7 +218,7 @@ static void feed(const cadre_model_ops *ops, const void *state, const char *text
     cadre_error err = CADRE_ERROR_INIT;
     cdr_answer_init(&sink);
     void *reader = calloc(1, ops->reader_size + 1);
-    // On the heap and without a NUL, so that reading beyond is noticed.
+    // On the heap, so that reading beyond is noticed.
     char *exact = malloc(len + 1);
     if (CHECK(reader && exact)) {
         memcpy(exact, text, len);

@@ -339,6 +339,7 @@ static void test_network__reaches_this_machine_without_a_proxy(void)
     (void)http_server_add_answer(fix.server, 200, NULL, "text/plain", "ok");
     http_server *proxy = http_server_start(NULL);
     (void)http_server_add_answer(proxy, 200, NULL, "text/plain", "of the proxy");
+    // NOLINTNEXTLINE(concurrency-mt-unsafe)
     (void)setenv("http_proxy", http_server_url(proxy), 1);
     const char *port = strrchr(http_server_url(fix.server), ':');
     char local[64];
@@ -353,7 +354,7 @@ static void test_network__reaches_this_machine_without_a_proxy(void)
         CHECK_TEXT(cdr_buf_text(&probe.body), bodies[i]);
         probe_fini(&probe);
     }
-    (void)unsetenv("http_proxy");
+    (void)unsetenv("http_proxy"); // NOLINT(concurrency-mt-unsafe)
     CHECK_INT(http_server_request_count(proxy), 1);
     CHECK_TEXT(http_server_request(proxy, 0)->path, "http://model.test/v1");
     teardown(&fix);
@@ -379,7 +380,7 @@ static int each_descriptor(void (*check)(int fd))
 
 static void check_closes_on_exec(int fd)
 {
-    struct sockaddr_storage address;
+    struct sockaddr_storage address = {0};
     socklen_t len = sizeof address;
     if (getsockname(fd, (struct sockaddr *)&address, &len) == 0 &&
         address.ss_family == AF_INET)

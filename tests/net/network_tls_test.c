@@ -96,9 +96,9 @@ static void test_tls__takes_the_bundle_that_the_environment_names(void)
     (void)close(fd);
     static const char *const names[] = {"SSL_CERT_FILE", "CURL_CA_BUNDLE"};
     for (int i = 0; i < 2; i++) {
-        (void)setenv(names[i], path, 1);
+        (void)setenv(names[i], path, 1); // NOLINT(concurrency-mt-unsafe)
         CHECK_INT(count_opens_of(path), 1);
-        (void)unsetenv(names[i]);
+        (void)unsetenv(names[i]); // NOLINT(concurrency-mt-unsafe)
     }
     (void)unlink(path);
 }
@@ -108,9 +108,10 @@ static void test_tls__names_a_bundle_that_cannot_be_read(void)
     http_server *server = http_server_start(NULL);
     cadre_error err = CADRE_ERROR_INIT;
     cdr_network *network = NULL;
+    // NOLINTNEXTLINE(concurrency-mt-unsafe)
     (void)setenv("CURL_CA_BUNDLE", "/nowhere/bundle.pem", 1);
     CHECK_OK(cdr_network_open(&network, &err), &err);
-    (void)unsetenv("CURL_CA_BUNDLE");
+    (void)unsetenv("CURL_CA_BUNDLE"); // NOLINT(concurrency-mt-unsafe)
     char url[128];
     (void)snprintf(url, sizeof url, "https%s/", http_server_url(server) + 4);
     transfer_probe probe;
@@ -125,8 +126,8 @@ static void test_tls__names_a_bundle_that_cannot_be_read(void)
 
 int main(void)
 {
-    (void)unsetenv("SSL_CERT_FILE");
-    (void)unsetenv("CURL_CA_BUNDLE");
+    (void)unsetenv("SSL_CERT_FILE");  // NOLINT(concurrency-mt-unsafe)
+    (void)unsetenv("CURL_CA_BUNDLE"); // NOLINT(concurrency-mt-unsafe)
     static const CU_TestInfo tests[] = {
         CHECK_TEST(test_tls__parses_the_default_bundle_once),
         CHECK_TEST(test_tls__takes_the_bundle_that_the_environment_names),

@@ -27,7 +27,8 @@ int64_t http_now_ns(void)
 
 void http_die(const char *what)
 {
-    (void)fprintf(stderr, "test server: %s: %s\n", what, strerror(errno));
+    (void)fputs("test server: ", stderr);
+    perror(what);
     abort();
 }
 
@@ -193,6 +194,8 @@ static void play_script(http_server *server, http_connection *conn)
 
 static void drop_input(http_connection *conn, size_t len)
 {
+    if (!conn->in || len == 0)
+        return;
     memmove(conn->in, conn->in + len, conn->in_len - len);
     conn->in_len -= len;
 }
@@ -235,6 +238,7 @@ static http_record *read_head(http_server *server, http_connection *conn)
     request->headers = headers;
     request->body = record->body;
     request->connection = conn->number;
+    request->at_ns = http_now_ns();
     request->number = server->n_records++;
     server->records =
         http_alloc(server->records, (size_t)server->n_records * sizeof(void *));

@@ -89,6 +89,7 @@ typedef struct http_request {
     size_t body_len;
     int number;     // counted from 0
     int connection; // counted from 0
+    int64_t at_ns;  // monotonic time when its head had come
 } http_request;
 
 typedef enum http_server_mode {

@@ -30,16 +30,21 @@ typedef struct child {
     int terminal[2];           // master and slave
     size_t n_written;          // of the input
     kept kept_out, kept_err;
-    bool has_acted;
+    int64_t acted_ns;
     char **arguments, **environment;
 } child;
 
-static int64_t now_ms(void)
+static int64_t now_ns(void)
 {
     struct timespec now;
 
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static int64_t now_ms(void)
+{
+    return now_ns() / 1000000;
 }
 
 static void close_end(int *fd)
@@ -199,11 +204,12 @@ static bool keep(kept *it, const char *text, size_t len)
 static void act(child *it)
 {
     const program_action *action = &it->config->action;
+    const kept *where = action->is_on_stdout ? &it->kept_out : &it->kept_err;
 
-    if (!action->when || it->has_acted || !it->kept_err.text ||
-        !strstr(it->kept_err.text, action->when))
+    if (!action->when || it->acted_ns || !where->text ||
+        !strstr(where->text, action->when))
         return;
-    it->has_acted = true;
+    it->acted_ns = now_ns();
     if (action->columns) {
         struct winsize size = {.ws_col = (unsigned short)action->columns, .ws_row = 30};
         ioctl(it->terminal[0], TIOCSWINSZ, &size);
@@ -309,6 +315,7 @@ bool program_run(const program_config *config, program_result *result)
     result->out_len = it.kept_out.len;
     result->err = it.kept_err.text;
     result->err_len = it.kept_err.len;
+    result->acted_ns = it.acted_ns;
     if (CHECK(has_run) && CHECK(!result->has_timed_out))
         return true;
     program_result_fini(result);

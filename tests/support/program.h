@@ -30,6 +30,7 @@ typedef enum program_terminal {
 // What is done once, when a text has appeared on stderr or the terminal.
 typedef struct program_action {
     const char *when;   // NULL: nothing
+    bool is_on_stdout;  // the text is awaited there
     int signal;         // sent to the child; 0: none
     bool closes_stdout; // its reader goes away
     int columns;        // the terminal gets this wide; 0: stays
@@ -57,6 +58,7 @@ typedef struct program_result {
     char *err; // stderr, or all that came over the terminal
     size_t err_len;
     int64_t duration_ms;
+    int64_t acted_ns; // monotonic time of the action; 0: it was not done
 } program_result;
 
 #define PROGRAM_RUN(result, ...)                                                       \

@@ -4,8 +4,10 @@
 #include "support/check.h"
 #include "support/folder.h"
 
-#include "base/schema.h"
+#include "team/settings.h"
+#include "team/yaml.h"
 
+#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -367,7 +369,7 @@ static void test_load__refuses_unknown_inputs_of_instructions(void)
 }
 
 // A schema for editors refuses nothing that the loader takes.
-static void test_load__has_a_schema_that_sample_files_keep_to(void)
+static void test_load__has_a_schema_that_refuses_unknown_keys(void)
 {
     cadre_error err = CADRE_ERROR_INIT;
     static const char text[] =
@@ -390,6 +392,43 @@ static void test_load__has_a_schema_that_sample_files_keep_to(void)
     json_decref(schema);
 }
 
+static void show_problem(void *ctx, const cdr_schema_problem *problem)
+{
+    (void)ctx;
+    CHECK_TEXT(problem->text, "");
+    CHECK_TEXT(problem->path, "");
+}
+
+static void check_sample(const json_t *schema, const char *path)
+{
+    cadre_error err = CADRE_ERROR_INIT;
+    cdr_document *document = NULL;
+    if (!CHECK_OK(cdr_document_load(path, &document, &err), &err))
+        return;
+    json_t *root = cdr_document_root(document).value;
+    CHECK_OK(cdr_document_settle_text(document, root, schema, &err), &err);
+    cdr_settings_reader reader = {
+        .schema = schema,
+        .directory = "samples",
+        .is_file = true,
+        .on_problem = show_problem,
+    };
+    json_decref(cdr_settings_read(&reader, root));
+    cdr_document_free(document);
+}
+
+static void test_load__has_a_schema_that_every_sample_keeps_to(void)
+{
+    json_t *schema = cadre_team_file_schema();
+    glob_t found = {0};
+    // The environment is that of the test. NOLINTNEXTLINE(concurrency-mt-unsafe)
+    CHECK_INT(glob("samples/*/team*.yaml", 0, NULL, &found), 0);
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        check_sample(schema, found.gl_pathv[i]);
+    globfree(&found);
+    json_decref(schema);
+}
+
 static const CU_TestInfo tests[] = {
     CHECK_TEST(test_load__reads_a_whole_team),
     CHECK_TEST(test_load__takes_the_first_agent_for_the_root),
@@ -406,7 +445,8 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_load__does_not_show_a_key_written_for_its_variable),
     CHECK_TEST(test_load__names_the_variable_of_a_missing_key),
     CHECK_TEST(test_load__refuses_unknown_inputs_of_instructions),
-    CHECK_TEST(test_load__has_a_schema_that_sample_files_keep_to),
+    CHECK_TEST(test_load__has_a_schema_that_refuses_unknown_keys),
+    CHECK_TEST(test_load__has_a_schema_that_every_sample_keeps_to),
     CU_TEST_INFO_NULL,
 };
 

@@ -49,6 +49,11 @@ typedef struct cdr_command_log {
     size_t tail_len;
 } cdr_command_log;
 
+// What is said, of a program, when is_known is false.
+#define CDR_COMMAND_LOST                                                               \
+    "the exit status of %.64s was lost: the host program ignores SIGCHLD, or waits "   \
+    "for children of others"
+
 // How a program ended.
 typedef struct cdr_command_end {
     int wait_status; // as waitpid gives it

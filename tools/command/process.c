@@ -197,13 +197,16 @@ static cadre_status fail_start(const cdr_command *command, cadre_frame *frame,
                             strerrordesc_np(cause), advice(command, frame, cause));
 }
 
-// The program runs, but its end could not be seen.
+// The program was started, but its end cannot be seen; or it was, by somebody else.
 static cadre_status give_up(const cdr_command *command, cdr_command_process *process,
                             int cause, cadre_error *err)
 {
     int wait_status;
     cdr_command_signal(process, SIGKILL);
     cdr_command_reap(process, &wait_status);
+    if (cause == ESRCH)
+        return cadre_fail_class(err, CADRE_EIO, CADRE_CLASS_TOOL, false,
+                                CDR_COMMAND_LOST, command->program);
     return cadre_fail_class(err, CADRE_EIO, CADRE_CLASS_TOOL, false,
                             "cannot watch '%s': %s", command->argv[0],
                             strerrordesc_np(cause));

@@ -31,6 +31,7 @@ typedef struct cadre_run_config {
     const char *session;  // goes on in this conversation; NULL: a new one
     int64_t timeout_ms;   // 0: none
     cadre_limits limits;
+    bool no_events; // nobody will read events, only wait: none are made
 } cadre_run_config;
 
 #define CADRE_RUN(...)                                                                 \

@@ -24,7 +24,7 @@ bool cdr_timers_reserve(cdr_timers *timers)
 {
     if (timers->n_reserved + 1 >= timers->capacity) {
         size_t capacity = timers->capacity ? 2 * timers->capacity : FIRST_CAPACITY;
-        cdr_timer **heap = realloc(timers->heap, capacity * sizeof *heap);
+        cdr_timer **heap = realloc(timers->heap, capacity * sizeof(cdr_timer *));
         if (!heap)
             return false;
         timers->heap = heap;

@@ -9,6 +9,7 @@
 
 #include "base/mutex.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -161,6 +162,7 @@ cadre_status cdr_transfer_new(const cdr_http_request *request, cdr_transfer **ou
     cadre_status status = check(request, &parts, err);
     if (status != CADRE_OK)
         return status;
+    assert(parts.authority);
     cdr_transfer *transfer = copy_request(request, &parts);
     if (!transfer)
         return cadre_fail(err, CADRE_ENOMEM, "HTTP request: no memory");

@@ -230,6 +230,8 @@ cadre_status cadre_run_start(cadre_team *team, const cadre_run_config *config,
         return CADRE_ENOMEM;
     }
     set_limits(run->tree, &config->limits);
+    if (config->no_events)
+        cdr_queue_deafen(&run->tree->queue);
     run->tree->inputs = cdr_team_inputs(team, config->inputs, err);
     status =
         run->tree->inputs == NULL ? CADRE_EINVAL : open_root(run->tree, config, err);

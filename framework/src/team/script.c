@@ -71,6 +71,7 @@ static const cdr_script_entry *entry_at(const cdr_script_agent *agent, int nth)
 static cadre_status fail_unknown_agent(const cadre_script *script, const char *agent,
                                        cadre_error *err)
 {
+    assert(script->agents || script->n_agents == 0);
     cdr_buf names = CDR_BUF_INIT;
     for (size_t i = 0; i < script->n_agents && i < 16; i++)
         cdr_buf_printf(&names, "%s%s", i > 0 ? ", " : "", script->agents[i].name);
@@ -80,7 +81,6 @@ static cadre_status fail_unknown_agent(const cadre_script *script, const char *a
     return CADRE_EINVAL;
 }
 
-// The public header has six. NOLINTNEXTLINE(readability-function-size)
 cadre_status cadre_script_next(const cadre_script *script, const char *agent,
                                const char *last_input, int *used,
                                const cadre_script_step **step, cadre_error *err)

@@ -104,16 +104,29 @@ void cdr_seal_models(cdr_sealing *sealing)
     }
 }
 
+static cadre_status check_key(const cadre_model *model, cadre_error *err)
+{
+    const char *key = cdr_environment_get(model->api_key_env);
+    if (!key)
+        return cadre_fail(err, CADRE_ECONFIG,
+                          "model '%s': %s is not set; set it (any text will do for "
+                          "a server that wants none), or run with --offline",
+                          model->name, model->api_key_env);
+    // From a file that was read with its last line's end.
+    if (strpbrk(key, "\r\n"))
+        return cadre_fail(err, CADRE_ECONFIG,
+                          "model '%s': %s has a line end in it; set it without one",
+                          model->name, model->api_key_env);
+    return CADRE_OK;
+}
+
 cadre_status cdr_team_check_keys(const cadre_team *team, cadre_error *err)
 {
-    for (size_t i = 0; i < team->n_models; i++) {
+    cadre_status status = CADRE_OK;
+    for (size_t i = 0; i < team->n_models && status == CADRE_OK; i++) {
         const cadre_model *model = team->models[i];
-        if (model->is_used && !model->is_scripted && *model->api_key_env &&
-            !cdr_environment_get(model->api_key_env))
-            return cadre_fail(err, CADRE_ECONFIG,
-                              "model '%s': %s is not set; set it (any text will do for "
-                              "a server that wants none), or run with --offline",
-                              model->name, model->api_key_env);
+        if (model->is_used && !model->is_scripted && *model->api_key_env)
+            status = check_key(model, err);
     }
-    return CADRE_OK;
+    return status;
 }

@@ -81,8 +81,9 @@ cadre_status cdr_document_parse(const char *name, const char *text, size_t len,
 static cadre_status fail_read(const char *path, int number, cadre_error *err)
 {
     char text[128];
-    return cadre_fail(err, CADRE_EIO, "cannot read '%s': %s", path,
-                      strerror_r(number, text, sizeof text));
+    return cadre_fail_class(err, CADRE_EIO, CADRE_CLASS_CONFIG, false,
+                            "cannot read '%s': %s", path,
+                            strerror_r(number, text, sizeof text));
 }
 
 // Reads at most `size` bytes, from a pipe too. Returns their number; -1: errno.

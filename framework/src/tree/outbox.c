@@ -15,7 +15,7 @@ static cadre_fact *add_locked(cdr_tree *tree, cadre_fact_type type)
 {
     cdr_outbox *outbox = &tree->outbox;
     if (outbox->n_facts == outbox->capacity) {
-        size_t capacity = outbox->capacity == 0 ? 16 : outbox->capacity * 2;
+        size_t capacity = outbox->capacity == 0 ? 4 : outbox->capacity * 2;
         void *grown = realloc(outbox->facts, capacity * sizeof *outbox->facts);
         if (grown == NULL) {
             lose_locked(tree);
@@ -233,10 +233,21 @@ int64_t cdr_outbox_event_locked(cadre_frame *frame, cadre_event *event,
 
 // --- Flushing ---
 
+// A run that waits keeps no room for facts; one that writes many at once does.
 static void clear(cdr_outbox *outbox)
 {
+    enum {
+        MANY = 64
+    };
     for (size_t i = 0; i < outbox->n_messages; i++)
         cdr_message_unref(outbox->messages[i]);
+    if (outbox->n_facts < MANY) {
+        free(outbox->facts);
+        free(outbox->messages);
+        outbox->facts = NULL;
+        outbox->messages = NULL;
+        outbox->capacity = outbox->messages_capacity = 0;
+    }
     cdr_arena_fini(&outbox->texts);
     outbox->n_facts = 0;
     outbox->n_messages = 0;
