@@ -67,9 +67,8 @@ static cadre_status read_argv(cdr_command *command, const json_t *argv,
 static bool is_in_environment(const cdr_command *command, const char *name)
 {
     size_t len = strlen(name);
-    for (size_t i = 0; i < command->n_environment; i++)
-        if (strncmp(command->environment[i], name, len) == 0 &&
-            command->environment[i][len] == '=')
+    for (char *const *at = command->environment; *at != NULL; at++)
+        if (strncmp(*at, name, len) == 0 && (*at)[len] == '=')
             return true;
     return false;
 }

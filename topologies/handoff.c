@@ -114,8 +114,7 @@ static cadre_status handoff_run(void *state, cadre_frame *frame, cadre_error *er
         first = cadre_frame_last_speaker(frame, self->members);
     return cadre_frame_delegate(frame,
                                 CADRE_CALL(.agent = first == NULL ? self->entry : first,
-                                           .scope = &scope,
-                                           .timeout_ms = self->limits.node_timeout_ms),
+                                           .scope = &scope),
                                 NULL, err);
 }
 

@@ -272,6 +272,10 @@ static json_t *frame_json(const cadre_frame_info *frame, const char *parent_id)
     set(object, "conversation_id", name_or_null(frame->conversation_id));
     set(object, "status", text_or_null(cadre_frame_status_name(frame->status)));
     set(object, "stop_reason", stop_reason_json(frame->stop_reason));
+    set(object, "abort_requested", json_boolean(frame->abort_reason[0] != '\0'));
+    set(object, "abort_reason",
+        frame->abort_reason[0] == '\0' ? json_null()
+                                       : json_string(frame->abort_reason));
     set(object, "error", error_json(&frame->error));
     set(object, "input", text_or_null(frame->input));
     set(object, "output", text_or_null(frame->output));

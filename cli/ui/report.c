@@ -47,10 +47,13 @@ int cli_report_usage(const cadre_command *command, const char *format, ...)
     va_end(args);
     if (len < 0)
         return CLI_EXIT_USAGE;
+    bool asks = len > 0 && text[len - 1] == '?';
+    const char *see = asks ? " See" : "; see";
     if (command)
-        cli_report("%s: %s; see `cadre %s --help`", command->name, text, command->name);
+        cli_report("%s: %s%s `cadre %s --help`", command->name, text, see,
+                   command->name);
     else
-        cli_report("%s; see `cadre help`", text);
+        cli_report("%s%s `cadre help`", text, see);
     free(text);
     return CLI_EXIT_USAGE;
 }

@@ -252,10 +252,11 @@ static void test_bad_file__keys_inputs_and_options_that_do_not_fit_are_told(void
          "2h, not 'soon'; see `cadre run --help`\n"},
         {{"run", "team.yaml", "hello", "--jsn"},
          NULL,
-         "cadre: run: unknown option '--jsn'; did you mean '--json'?\n"},
+         "cadre: run: unknown option '--jsn'; did you mean '--json'? See `cadre run "
+         "--help`\n"},
         {{"rum", "team.yaml", "hello"},
          NULL,
-         "cadre: unknown command 'rum'; did you mean 'run'?\n"},
+         "cadre: unknown command 'rum'; did you mean 'run'? See `cadre help`\n"},
         {{"run", "team.yaml", "hello", "--offline"},
          NULL,
          "there is no script to answer from; add `script:` to the team file, or run "

@@ -4,8 +4,6 @@
 # finds both libraries.
 #
 #   install.sh BUILD_DIR CC CMAKE
-#
-# The promise in a sample: a line `//   $ ./NAME ARGUMENTS` and, below, its output.
 set -eu
 build=$1
 cc=$2
@@ -29,17 +27,6 @@ wrong() {
     failed=1
 }
 
-# promise FILE: writes the command's arguments to $work/arguments, its output to
-# $work/expected. False: the file promises nothing.
-promise() {
-    awk -v arguments="$work/arguments" '
-        /^\/\/ +\$ \.\/[a-z_]+/ { found = 1; sub(/^\/\/ +\$ \.\/[a-z_]+ */, "")
-                                  print > arguments; next }
-        found && /^\/\/ +[^ ]/  { sub(/^\/\/ +/, ""); print; next }
-        found                   { exit }
-        END                     { exit !found }' "$1" >"$work/expected"
-}
-
 run_sample() {
     source=$1
     name=$(basename "$source" .c)
@@ -49,16 +36,7 @@ run_sample() {
         wrong "$source: does not build against the installed copy"
         return
     fi
-    if ! promise "$source"; then
-        wrong "$source: no line '//   \$ ./$name ...' says how to run it"
-        return
-    fi
-    eval "set -- $(cat "$work/arguments")"
-    if ! "$work/$name" "$@" >"$work/output"; then
-        wrong "$source: failed"
-    elif ! diff -u "$work/expected" "$work/output"; then
-        wrong "$source: says something else than its first comment promises"
-    fi
+    sh tests/meta/promise.sh "$source" "$work/$name" || failed=1
 }
 
 if [ ! -x "$prefix/bin/cadre" ]; then
@@ -70,7 +48,7 @@ fi
 grep -qF "cadre $version" "$prefix/share/man/man1/cadre.1" || wrong "no manual page"
 
 for source in samples/c/*.c; do
-    [ -e "$source" ] && run_sample "$source"
+    run_sample "$source"
 done
 
 if ! {

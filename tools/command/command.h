@@ -17,7 +17,7 @@ typedef struct cdr_command {
     const char *name;    // the tool's; lives as long as the team
     const char *program; // argv[0] from its last slash on, for messages
     char **argv;         // NULL at the end
-    char **environment;  // "NAME=VALUE"
+    char **environment;  // "NAME=VALUE"; NULL at the end
     size_t n_environment;
     char *directory; // absolute: a program may change its own
     int64_t grace_ms;

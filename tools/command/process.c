@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -97,7 +98,7 @@ static char **make_environment(const cdr_command *command, cadre_frame *frame)
     char *key = size == 0 ? NULL : cadre_frame_alloc(frame, size);
     if (environment == NULL || key == NULL)
         return NULL;
-    (void)stpcpy(stpcpy(key, KEY_NAME "="), id);
+    (void)snprintf(key, size, KEY_NAME "=%s", id);
     for (size_t i = 0; i < n; i++)
         environment[i] = command->environment[i];
     environment[n] = key;

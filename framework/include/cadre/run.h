@@ -62,7 +62,8 @@ typedef struct cadre_frame_info {
     cadre_frame_status status;
     cadre_stop_reason stop_reason;
     cadre_error_info error;
-    cadre_usage own, usage; // without and with what is below
+    const char *abort_reason; // why it had to stop ("request", "timeout", ...); or ""
+    cadre_usage own, usage;   // without and with what is below
     int attempts;
     int64_t created_at; // wall time, ms since 1970
     int64_t completed_at;

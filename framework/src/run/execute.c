@@ -37,8 +37,12 @@ cdr_work *cdr_work_end(cadre_frame *frame)
     return work;
 }
 
-static cadre_stop_reason reason_of(const cadre_error *err)
+static cadre_stop_reason reason_of(const cadre_frame *frame, const cdr_failure *failure,
+                                   const cadre_error *err)
 {
+    if (frame->work != NULL && frame->work->child_failure != NULL &&
+        failure == frame->work->child_failure)
+        return (cadre_stop_reason)frame->work->child_reason;
     switch (err->error_class) {
     case CADRE_CLASS_LOOP:
         return CADRE_STOP_LOOP;
@@ -63,7 +67,7 @@ static cdr_failure *failure_of(cadre_frame *frame, const cadre_error *err)
     if (own.text[0] == '\0')
         cadre_fail(&own, CADRE_EFAILED, "agent '%s' failed without saying why",
                    frame->name);
-    cadre_id_text(frame->id, id);
+    cadre_id_text(cdr_frame_nearest_agent(frame)->id, id);
     return cdr_failure_new(&own, frame->agent->info.name, id);
 }
 
@@ -75,7 +79,7 @@ static void ending_of_mark(cadre_frame *frame, cdr_ending *ending)
     ending->status = is_late ? CADRE_FRAME_TIMEOUT : CADRE_FRAME_ABORTED;
     ending->stop_reason = is_late ? CADRE_STOP_TIMEOUT : CADRE_STOP_ABORTED;
     char id[CADRE_ID_TEXT_SIZE];
-    cadre_id_text(frame->id, id);
+    cadre_id_text(cdr_frame_nearest_agent(frame)->id, id);
     ending->failure = cdr_failure_new(&why, frame->agent->info.name, id);
 }
 
@@ -89,11 +93,13 @@ void cdr_ending_of(cadre_frame *frame, cadre_status status, const cadre_error *e
     } else if (status == CADRE_OK) {
         ending->status = CADRE_FRAME_COMPLETED;
         ending->stop_reason = CADRE_STOP_FINAL;
+        if (work != NULL && work->answer_reason != CADRE_STOP_NONE)
+            ending->stop_reason = (cadre_stop_reason)work->answer_reason;
         ending->output = work == NULL ? NULL : cdr_text_ref(work->output);
     } else {
         ending->status = CADRE_FRAME_FAILED;
-        ending->stop_reason = reason_of(err);
         ending->failure = failure_of(frame, err);
+        ending->stop_reason = reason_of(frame, ending->failure, err);
     }
     if (work != NULL && work->stop_reason != CADRE_STOP_NONE &&
         frame->mark == CDR_MARK_NONE)
@@ -110,6 +116,10 @@ static cadre_frame *run_one(cadre_frame *frame, cdr_strand *strand, cdr_ending *
         status = cdr_frame_stopped(frame, &err);
         if (status == CADRE_OK)
             status = frame->agent->ops->run(frame->agent->state, frame, &err);
+        if (status == CADRE_OK && frame->work->sticky != CADRE_OK)
+            status = cadre_fail(&err, frame->work->sticky,
+                                "'%s': it makes other calls than were recorded",
+                                frame->name);
     } else {
         cadre_fail(&err, status, "no memory to run '%s'", frame->name);
     }
@@ -151,14 +161,16 @@ static cadre_frame *enter_source(cadre_frame *frame)
             CADRE_OK ||
         (decision.kind != CDR_TRANSFER_DONE && decision.kind != CDR_TRANSFER_UNKNOWN))
         return NULL;
-    cdr_birth birth = {.kind = CDR_FRAME_AGENT,
-                       .name = to->info.name,
-                       .agent = to,
-                       .key = "transfer",
-                       .scope = scope,
-                       .is_quiet = to->quiet,
-                       .is_transfer = true,
-                       .timeout_ms = to->timeout_ms};
+    cdr_birth birth = {
+        .kind = CDR_FRAME_AGENT,
+        .name = to->info.name,
+        .agent = to,
+        .key = "transfer",
+        .scope = scope,
+        .is_quiet = to->quiet,
+        .is_transfer = true,
+        .deadline_ms = scope->deadline_ms,
+        .timeout_ms = cdr_shorter_ms(scope->limits.node_timeout_ms, to->timeout_ms)};
     cdr_mutex_lock(&frame->tree->mu);
     if (cdr_frame_enter_locked(frame, &birth, &next, &found, &err) == CADRE_OK) {
         next->is_return = true;
@@ -205,6 +217,7 @@ void cdr_execute(cadre_frame *first, cdr_strand *strand, cdr_ran *ran)
         }
         cdr_mutex_lock(&tree->mu);
         last->status = CADRE_FRAME_WAITING;
+        last->deadline_ms = last->scope->deadline_ms; // its own time binds no other
         if (next->status == CADRE_FRAME_PENDING)
             cdr_frame_start_locked(next, false);
         cdr_mutex_unlock(&tree->mu);
@@ -236,6 +249,9 @@ cadre_status cdr_check_call(cadre_frame *frame, const cadre_call *call,
     if (frame->work == NULL)
         return cadre_fail(err, CADRE_EINVAL, "'%s': its `run` has returned",
                           frame->name);
+    if (frame->work->sticky != CADRE_OK)
+        return cadre_fail(err, frame->work->sticky,
+                          "'%s': it makes other calls than were recorded", frame->name);
     if (call == NULL || call->struct_size < sizeof *call)
         return cadre_fail(err, CADRE_EINVAL, "'%s': a call without CADRE_CALL",
                           frame->name);
@@ -262,7 +278,7 @@ bool cdr_say_locked(cadre_frame *frame, cdr_message *message)
     return true;
 }
 
-static cdr_text *input_text(const cadre_call *call, cadre_error *err)
+cadre_status cdr_call_input(const cadre_call *call, cdr_text **out, cadre_error *err)
 {
     cdr_text *text = NULL;
     if (call->json != NULL) {
@@ -272,11 +288,12 @@ static cdr_text *input_text(const cadre_call *call, cadre_error *err)
     } else if (call->input != NULL) {
         text = cdr_text_new(call->input, strlen(call->input));
     } else {
-        return NULL;
+        return CADRE_OK;
     }
     if (text == NULL)
-        cadre_fail(err, CADRE_ENOMEM, "no memory for an input");
-    return text;
+        return cadre_fail(err, CADRE_ENOMEM, "no memory for an input");
+    *out = text;
+    return CADRE_OK;
 }
 
 // What a member was told stands in its conversation: as the user's turn in one of its
@@ -293,6 +310,38 @@ static bool say_input_locked(cadre_frame *child, const cadre_frame *caller, bool
     return cdr_say_locked(child, cdr_message_new(&said, (cadre_id){0, 0}, child->id));
 }
 
+// What binds the callee and all it hands over to: the caller's time and the call's.
+static int64_t chain_deadline(const cadre_frame *frame, const cadre_call *call)
+{
+    if (call->timeout_ms <= 0)
+        return frame->deadline_ms;
+    int64_t own = cdr_tree_now_ms(frame->tree) + call->timeout_ms;
+    return own < frame->deadline_ms ? own : frame->deadline_ms;
+}
+
+// Enters what `birth` describes so far, in its conversation, with its input said.
+static cadre_status enter_locked(cadre_frame *frame, cdr_birth *birth, bool reads,
+                                 cadre_frame **child, bool *found, cadre_error *err)
+    CDR_REQUIRES(frame->tree->mu)
+{
+    if (birth->is_fork) {
+        birth->opens = cdr_conversation_new(reads ? frame->conversation : NULL);
+        birth->conversation = birth->opens;
+        if (birth->opens == NULL)
+            return cadre_fail(err, CADRE_ENOMEM, "no memory for a conversation");
+    }
+    cadre_status status = cdr_frame_enter_locked(frame, birth, child, found, err);
+    if (status == CADRE_EDIVERGED)
+        frame->work->sticky = status;
+    if (status == CADRE_OK && !*found) {
+        birth->scope = NULL; // it is the frame's now
+        if (!say_input_locked(*child, frame, birth->is_fork))
+            cadre_fail(&frame->tree->lost, CADRE_ESTORE, "no memory for an input");
+    }
+    cdr_conversation_unref(birth->opens);
+    return status;
+}
+
 cadre_status cdr_enter_call(cadre_frame *frame, const cadre_call *call, bool fork,
                             cadre_frame **child, bool *found, cadre_error *err)
 {
@@ -300,50 +349,39 @@ cadre_status cdr_enter_call(cadre_frame *frame, const cadre_call *call, bool for
         MANY_FACTS = 256
     };
     cdr_tree *tree = frame->tree;
-    cadre_status status = CADRE_ENOMEM;
     cdr_birth birth = {.kind = CDR_FRAME_AGENT,
                        .name = call->agent->info.name,
                        .agent = call->agent,
                        .key = call->key,
                        .is_named = call->key != NULL,
-                       .timeout_ms = call->timeout_ms,
+                       .deadline_ms = chain_deadline(frame, call),
+                       .timeout_ms = call->agent->timeout_ms,
                        .history = fork ? CADRE_HISTORY_DEFAULT : call->history,
                        .is_blocking = true,
                        .is_fork = fork,
                        .is_quiet =
                            call->agent->quiet || (call->flags & CADRE_CALL_QUIET) != 0};
-    if (call->agent->timeout_ms > 0 &&
-        (birth.timeout_ms == 0 || call->agent->timeout_ms < birth.timeout_ms))
-        birth.timeout_ms = call->agent->timeout_ms;
-    birth.input = input_text(call, err);
-    if (birth.input == NULL && (call->json != NULL || call->input != NULL))
-        return CADRE_ENOMEM;
-    if (call->scope != NULL) {
+    bool many = false;
+    cadre_status status = cdr_call_input(call, &birth.input, err);
+    if (status == CADRE_OK && call->scope != NULL) {
         birth.scope = cdr_scope_new(call->scope, tree->team, err);
-        if (birth.scope == NULL)
-            goto out;
+        if (birth.scope == NULL) {
+            status = CADRE_ENOMEM;
+        } else {
+            birth.scope->deadline_ms = birth.deadline_ms;
+            birth.timeout_ms =
+                cdr_shorter_ms(birth.timeout_ms, birth.scope->limits.node_timeout_ms);
+        }
     }
-    cdr_mutex_lock(&frame->tree->mu);
-    if (fork) {
-        bool reads = call->history == CADRE_HISTORY_ALL;
-        birth.opens = cdr_conversation_new(reads ? frame->conversation : NULL);
-        birth.conversation = birth.opens;
+    if (status == CADRE_OK) {
+        cdr_mutex_lock(&frame->tree->mu);
+        status = enter_locked(frame, &birth, call->history == CADRE_HISTORY_ALL, child,
+                              found, err);
+        many = tree->outbox.n_facts > MANY_FACTS;
+        cdr_mutex_unlock(&frame->tree->mu);
     }
-    if (fork && birth.opens == NULL)
-        status = cadre_fail(err, CADRE_ENOMEM, "no memory for a conversation");
-    else
-        status = cdr_frame_enter_locked(frame, &birth, child, found, err);
-    if (status == CADRE_OK && !*found) {
-        birth.scope = NULL;
-        if (!say_input_locked(*child, frame, fork))
-            cadre_fail(&tree->lost, CADRE_ESTORE, "no memory for an input");
-    }
-    cdr_conversation_unref(birth.opens);
-    bool many = tree->outbox.n_facts > MANY_FACTS;
-    cdr_mutex_unlock(&frame->tree->mu);
     if (status == CADRE_OK && many)
         cdr_tree_flush(tree, NULL); // a lost store marks the frames; they tell
-out:
     cdr_scope_free(birth.scope);
     cdr_text_unref(birth.input);
     return status;
@@ -371,17 +409,31 @@ static void ran_from_record(const cadre_frame *child, cdr_ran *ran)
     *ran = (cdr_ran){.status = (cadre_frame_status)child->status,
                      .stop_reason = (cadre_stop_reason)child->stop_reason,
                      .output = cdr_text_ref(child->output),
-                     .agent = child->name,
+                     .agent = child->answered_by,
                      .failure = cdr_failure_ref(child->failure),
                      .usage = child->usage};
 }
 
 // A delegate's answer is its caller's, unless that sets another.
-static void take_answer(cdr_work *work, const cdr_ran *ran)
+static void take_answer(cdr_work *work, const cdr_ran *ran, bool has_scope)
 {
     cdr_text_unref(work->output);
     work->output = cdr_text_ref(ran->output);
     work->answered_by = ran->agent;
+    // Handing over within a scope of its own is the caller's work, so is its end.
+    work->answer_reason =
+        (unsigned char)(has_scope ? ran->stop_reason : CADRE_STOP_NONE);
+}
+
+// A frame with a named key answers from its record later: with what its chain gave.
+static void keep_for_name_locked(cadre_frame *child, const cdr_ran *ran)
+    CDR_REQUIRES(child->tree->mu)
+{
+    if (!child->is_named)
+        return;
+    child->answered_by = ran->agent;
+    if (child->output == NULL)
+        child->output = cdr_text_ref(ran->output);
 }
 
 cadre_status cdr_leave_call(cadre_frame *frame, cadre_frame *child, cdr_ran *ran,
@@ -390,6 +442,7 @@ cadre_status cdr_leave_call(cadre_frame *frame, cadre_frame *child, cdr_ran *ran
     cdr_tree *tree = frame->tree;
     cdr_work *work = frame->work;
     bool is_delegate = child->conversation == frame->conversation;
+    bool has_scope = child->scope != NULL;
     cdr_ran recorded;
     if (ran == NULL) {
         ran = &recorded;
@@ -397,6 +450,7 @@ cadre_status cdr_leave_call(cadre_frame *frame, cadre_frame *child, cdr_ran *ran
     } else {
         cdr_scope_state *scope = child->scope;
         cdr_mutex_lock(&tree->mu);
+        keep_for_name_locked(child, ran);
         cdr_frame_release_locked(child);
         cdr_mutex_unlock(&tree->mu);
         if (scope != frame->scope)
@@ -407,10 +461,11 @@ cadre_status cdr_leave_call(cadre_frame *frame, cadre_frame *child, cdr_ran *ran
     cadre_status status = cdr_frame_stopped(frame, err);
     if (status == CADRE_OK && ran->status == CADRE_FRAME_COMPLETED) {
         if (is_delegate)
-            take_answer(work, ran);
+            take_answer(work, ran, has_scope);
     } else if (status == CADRE_OK) {
         cdr_failure_unref(work->child_failure);
         work->child_failure = cdr_failure_ref(ran->failure);
+        work->child_reason = (unsigned char)ran->stop_reason;
         status = cadre_fail_class(
             err, CADRE_EFAILED,
             ran->failure == NULL ? CADRE_CLASS_ERROR : ran->failure->error_class,

@@ -46,6 +46,9 @@ cadre_status cdr_check_call(cadre_frame *frame, const cadre_call *call,
                             cadre_error *err);
 void cdr_outcome_clear(cadre_outcome *out);
 
+// What the call gives its callee, JSON as its text; NULL when it gives nothing.
+cadre_status cdr_call_input(const cadre_call *call, cdr_text **out, cadre_error *err);
+
 // Appends to the frame's conversation and records it. `message` is taken over.
 // Gives the message's seq. False: no memory.
 bool cdr_say_locked(cadre_frame *frame, cdr_message *message);

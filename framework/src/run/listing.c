@@ -110,6 +110,7 @@ static void fill(lister *l, cadre_frame_info *info, const cadre_frame_row *row)
                                .stop_reason = row->stop_reason,
                                .own = row->own,
                                .usage = row->usage,
+                               .abort_reason = keep(l, row->mark),
                                .attempts = row->attempts,
                                .created_at = row->created_at,
                                .completed_at = row->completed_at,

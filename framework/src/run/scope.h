@@ -20,8 +20,9 @@ struct cdr_scope_state {
     size_t n_records, capacity;
     struct cdr_seen *seen; // (from, to, message) and how often; open addressing
     size_t n_seen, seen_capacity;
-    int *in_window; // by agent index: how often in the window
-    int unique;     // agents in the window
+    int64_t deadline_ms; // of the whole chain, however often it is handed over
+    int *in_window;      // by agent index: how often in the window
+    int unique;          // agents in the window
     int n_hits;
 };
 

@@ -40,7 +40,7 @@ static cdr_failure *failure_of_result(const cadre_frame *frame,
     char id[CADRE_ID_TEXT_SIZE];
     if (result->code == CADRE_RESULT_OK)
         return NULL;
-    cadre_id_text(entry->frame->id, id);
+    cadre_id_text(frame->id, id);
     cadre_fail_class(&err, CADRE_EFAILED, CADRE_CLASS_TOOL, false, "%s: %s",
                      cadre_result_code_name(result->code), result->text);
     return cdr_failure_new(&err, frame->agent->info.name, id);

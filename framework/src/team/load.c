@@ -223,7 +223,8 @@ cadre_status cadre_team_load(cadre_runtime *runtime, const char *path, cadre_tea
     *out = NULL;
     cadre_status status = cdr_document_load(path, &document, &cause);
     if (status != CADRE_OK && status != CADRE_ECONFIG)
-        return cadre_fail(err, status, "%s", cause.text);
+        return cadre_fail_class(err, status, cause.error_class, cause.retryable, "%s",
+                                cause.text);
     cadre_team *team = cadre_team_new(runtime, NULL);
     if (!team) {
         cdr_document_free(document);

@@ -38,11 +38,10 @@ void cdr_frame_mark_locked(cadre_frame *frame, cdr_mark mark)
     cdr_tree *tree = frame->tree;
     if (frame->mark != CDR_MARK_NONE || frame->status >= CADRE_FRAME_COMPLETED)
         return;
-    cdr_mark below = mark == CDR_MARK_REQUEST ? CDR_MARK_OWNER : mark;
     for (cadre_frame *at = frame; at != NULL; at = next_below(at, frame)) {
         if (at->mark != CDR_MARK_NONE)
             continue;
-        atomic_store(&at->mark, (unsigned char)(at == frame ? mark : below));
+        atomic_store(&at->mark, (unsigned char)mark);
         notify(at);
     }
     if (mark != CDR_MARK_LOST)

@@ -189,16 +189,9 @@ void cdr_outbox_message_locked(cadre_frame *frame, const cdr_conversation *conve
 
 // --- Events ---
 
-static const cadre_frame *nearest_agent_frame(const cadre_frame *frame)
-{
-    while (frame->kind != CDR_FRAME_AGENT)
-        frame = frame->parent;
-    return frame;
-}
-
 void cdr_event_address(cadre_frame *frame, cadre_event *event, cdr_event_id id)
 {
-    const cadre_frame *agent = nearest_agent_frame(frame);
+    const cadre_frame *agent = cdr_frame_nearest_agent(frame);
     cadre_id_text(agent->id, id);
     event->frame_id = id;
     event->thread_id = agent->parent == NULL ? NULL : id;

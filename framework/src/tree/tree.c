@@ -159,15 +159,18 @@ static bool is_ended(const cadre_frame *frame)
 
 // A callee of this frame and how often it was called, for automatic keys.
 struct cdr_call_count {
-    const char *name; // identity counts: names live as long as the team
+    const char *name;
     unsigned long n;
 };
 
 static unsigned long *count_of(cdr_work *work, const char *name)
 {
     for (size_t i = 0; i < work->n_counts; i++)
-        if (work->counts[i].name == name || strcmp(work->counts[i].name, name) == 0)
+        if (strcmp(work->counts[i].name, name) == 0)
             return &work->counts[i].n;
+    const char *kept = cdr_arena_text(&work->arena, name); // a step's may go away
+    if (kept == NULL)
+        return NULL;
     if (work->n_counts == work->counts_capacity) {
         size_t capacity = work->counts_capacity == 0 ? 4 : work->counts_capacity * 2;
         void *grown = realloc(work->counts, capacity * sizeof *work->counts);
@@ -176,7 +179,7 @@ static unsigned long *count_of(cdr_work *work, const char *name)
         work->counts = grown;
         work->counts_capacity = capacity;
     }
-    work->counts[work->n_counts] = (struct cdr_call_count){.name = name};
+    work->counts[work->n_counts] = (struct cdr_call_count){.name = kept};
     return &work->counts[work->n_counts++].n;
 }
 
@@ -209,12 +212,14 @@ static int64_t earlier(int64_t a, int64_t b)
 }
 
 static int64_t deadline_of(const cdr_tree *tree, const cadre_frame *parent,
-                           int64_t timeout_ms)
+                           const cdr_birth *birth)
 {
     int64_t inherited = parent == NULL ? CDR_NEVER : parent->deadline_ms;
-    if (timeout_ms <= 0)
+    if (birth->deadline_ms != 0)
+        inherited = birth->deadline_ms;
+    if (birth->timeout_ms <= 0)
         return inherited;
-    return earlier(inherited, cdr_tree_now_ms(tree) + timeout_ms);
+    return earlier(inherited, cdr_tree_now_ms(tree) + birth->timeout_ms);
 }
 
 static void inherit(cadre_frame *frame, const cdr_birth *birth)
@@ -252,7 +257,7 @@ static cadre_frame *frame_new_locked(cdr_tree *tree, cadre_frame *parent,
     frame->input = cdr_text_ref(birth->input);
     frame->is_named = birth->is_named;
     frame->is_transfer = birth->is_transfer;
-    frame->deadline_ms = deadline_of(tree, parent, birth->timeout_ms);
+    frame->deadline_ms = deadline_of(tree, parent, birth);
     frame->started_ns = cdr_clock_now_ns(tree->runtime->clock);
     frame->status = birth->is_pending ? CADRE_FRAME_PENDING : CADRE_FRAME_RUNNING;
     frame->attempts = birth->is_pending ? 0 : 1;
@@ -419,6 +424,7 @@ static void end_open_children_locked(cadre_frame *frame)
     while (frame->live_children != NULL) {
         cadre_frame *child = frame->live_children;
         assert(child->status == CADRE_FRAME_PENDING && child->live_children == NULL);
+        cdr_frame_mark_locked(child, CDR_MARK_OWNER);
         cdr_frame_end_locked(child, &(cdr_ending){.status = CADRE_FRAME_ABORTED,
                                                   .stop_reason = CADRE_STOP_ABORTED});
     }
@@ -480,6 +486,13 @@ const char *cdr_frame_id_text(cadre_frame *frame)
     return frame->work->id_text;
 }
 
+const cadre_frame *cdr_frame_nearest_agent(const cadre_frame *frame)
+{
+    while (frame->kind != CDR_FRAME_AGENT)
+        frame = frame->parent;
+    return frame;
+}
+
 static const cadre_frame *agent_above(const cadre_frame *frame)
 {
     do {
@@ -493,8 +506,7 @@ char *cdr_frame_path_text(const cadre_frame *frame, cdr_arena *arena)
     enum {
         SHOWN = 5
     };
-    if (frame->kind != CDR_FRAME_AGENT)
-        frame = agent_above(frame);
+    frame = cdr_frame_nearest_agent(frame);
     size_t n = 0;
     for (const cadre_frame *at = frame; at != NULL; at = agent_above(at))
         n++;

@@ -78,13 +78,16 @@ struct cadre_frame {
     short attempts;
     unsigned char kind, status, stop_reason, history;
     _Atomic unsigned char mark;
-    bool is_main;        // works in the main conversation
-    bool is_fork;        // or below one
-    bool is_quiet;       // or below one
-    bool is_named;       // the parent named its key
-    bool is_transfer;    // entered by a transfer
-    bool is_return;      // entered by return_to_source
-    cadre_frame *source; // who transferred to it, for return_to_source
+    bool is_main;     // works in the main conversation
+    bool is_fork;     // or below one
+    bool is_quiet;    // or below one
+    bool is_named;    // the parent named its key
+    bool is_transfer; // entered by a transfer
+    bool is_return;   // entered by return_to_source
+    union {
+        cadre_frame *source;     // live: who transferred to it, for return_to_source
+        const char *answered_by; // ended, with a named key: whose answer it gave
+    };
     char key[];
 };
 
@@ -94,18 +97,20 @@ struct cdr_work {
     cdr_strand *strand;
     struct cdr_call_count *counts; // calls by callee, for automatic keys
     size_t n_counts, counts_capacity;
-    cadre_frame *transfer;      // entered when `run` returns
-    cdr_text *output;           // its answer so far
-    const char *answered_by;    // whose answer that is
-    cdr_failure *child_failure; // of the last child that failed
-    struct cdr_round *round;    // run/tool_round.h; calls of the last answer
+    cadre_frame *transfer;       // entered when `run` returns
+    cdr_text *output;            // its answer so far
+    const char *answered_by;     // whose answer that is
+    cdr_failure *child_failure;  // of the last child that failed
+    unsigned char child_reason;  // why that one stopped
+    unsigned char answer_reason; // why who gave `output` stopped; 0: it was `run`
+    struct cdr_round *round;     // run/tool_round.h; calls of the last answer
     json_t *input_json;
     char *target, *target_message; // of a tool frame: the transfer it asks for
     const char *call_id;           // of a tool frame
     int turn;
     int n_answers;
-    int cancel_fd; // -1: none yet
-    cadre_status sticky;
+    int cancel_fd;       // -1: none yet
+    cadre_status sticky; // EDIVERGED, once a call differed from its record
     unsigned char stop_reason;
     char id_text[CADRE_ID_TEXT_SIZE];
 };
@@ -140,6 +145,7 @@ struct cdr_tree {
     cdr_outbox outbox, spare;
     uint64_t n_appended, n_committed; // facts and events
     bool is_flushing;
+    bool is_shown;          // a batch was committed, so its stream_start was told
     cadre_error lost;       // the store failed: nothing more is written
     int64_t marked_ns;      // when the root was marked; 0: never
     int64_t wall_offset_ns; // from the monotonic clock to the wall's, for people
@@ -157,12 +163,19 @@ typedef struct cdr_birth {
     cdr_conversation *opens;        // the same, when it is born with the frame
     cdr_text *input;                // a reference is taken
     cdr_scope_state *scope;
-    int64_t timeout_ms;
+    int64_t deadline_ms; // 0: the parent's; else in its place, as after a transfer
+    int64_t timeout_ms;  // 0: none of its own
     cadre_history history;
     const char *session; // of the root: the name of its conversation; NULL: none
     cadre_event *event;  // told instead of frame_start; a tool's call
     bool is_blocking, is_fork, is_quiet, is_transfer, is_pending, replay_safe;
 } cdr_birth;
+
+// The shorter of two times in ms, of which 0 is none.
+static inline int64_t cdr_shorter_ms(int64_t a, int64_t b)
+{
+    return b > 0 && (a == 0 || b < a) ? b : a;
+}
 
 cdr_tree *cdr_tree_new(cadre_team *team, cadre_error *err);
 void cdr_tree_free(cdr_tree *tree); // when no strand is left in it
@@ -211,6 +224,9 @@ void cdr_work_free(cdr_work *work);
 
 const char *cdr_frame_id_text(cadre_frame *frame);       // in its work
 const char *cdr_frame_referer(const cadre_frame *frame); // api, agent, agent_fork
+
+// The agent frame a frame works for: itself, or the nearest one above a model or tool.
+const cadre_frame *cdr_frame_nearest_agent(const cadre_frame *frame);
 char *cdr_frame_path_text(const cadre_frame *frame, cdr_arena *arena);
 int64_t cdr_tree_now_ms(const cdr_tree *tree);
 

@@ -53,7 +53,7 @@ typedef struct cadre_transfer_limits {
     int window;       // 8: in the last so many ...
     int min_unique;   // ... fewer agents than this (the smaller of 3 and the roster)
     int repeat;       // 3: the same (from, to, message) for the third time
-    int64_t node_timeout_ms;
+    int64_t node_timeout_ms; // of each agent's turn, the first one's too; 0: none
 } cadre_transfer_limits;
 
 typedef struct cadre_edge {
