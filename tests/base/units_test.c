@@ -103,11 +103,25 @@ static void test_units__refuses_sizes_that_are_none(void)
     check_refused(cdr_parse_size, cases, sizeof cases / sizeof cases[0]);
 }
 
+static void test_units__writes_durations_as_they_are_read(void)
+{
+    static const accepted cases[] = {
+        {"0ms", 0},      {"1ms", 1},        {"2500ms", 2500},
+        {"2s", 2000},    {"90s", 90000},    {"5m", 300000},
+        {"1h", 3600000}, {"24h", 86400000}, {"9223372036854775807ms", INT64_MAX},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[CDR_DURATION_TEXT_SIZE];
+        CHECK_TEXT(cdr_duration_text(cases[i].value, text), cases[i].text);
+    }
+}
+
 int main(void)
 {
     static const CU_TestInfo tests[] = {
         CHECK_TEST(test_units__reads_durations),
         CHECK_TEST(test_units__refuses_durations_that_are_none),
+        CHECK_TEST(test_units__writes_durations_as_they_are_read),
         CHECK_TEST(test_units__reads_sizes),
         CHECK_TEST(test_units__refuses_sizes_that_are_none),
         CU_TEST_INFO_NULL,

@@ -246,7 +246,7 @@ static void test_command__failure_has_status_and_stderr(void)
                                   "echo on stdout\n"
                                   "printf 'no order\\n\\033[1mtry later\\n' >&2\n"
                                   "exit 3\n"},
-        CADRE_RESULT_TOOL_ERROR, "tool exited with status 3: no order\\n?[1mtry later");
+        CADRE_RESULT_TOOL_ERROR, "tool exited with status 3: no order\n?[1mtry later");
 }
 
 static void test_command__failure_without_stderr_has_stdout(void)
@@ -276,7 +276,7 @@ static void test_command__failure_keeps_the_last_lines(void)
         return;
     CHECK_INT(ran.codes[0], CADRE_RESULT_TOOL_ERROR);
     CHECK_CONTAINS(ran.results[0], "tool exited with status 9: ");
-    CHECK_CONTAINS(ran.results[0], "line 1998\\nline 1999");
+    CHECK_CONTAINS(ran.results[0], "line 1998\nline 1999");
     CHECK_LACKS(ran.results[0], "line 1000");
     CHECK_TEXT(strstr(ran.results[0], "line 1999"), "line 1999");
     command_tool_fini(&ran);

@@ -3,6 +3,8 @@
 
 #include "base/brief.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 typedef struct unit {
@@ -82,6 +84,17 @@ static cadre_status parse(const quantity *kind, const char *text, int64_t *out,
 cadre_status cdr_parse_duration_ms(const char *text, int64_t *out, cadre_error *err)
 {
     return parse(&duration_kind, text, out, err);
+}
+
+const char *cdr_duration_text(int64_t ms, char text[CDR_DURATION_TEXT_SIZE])
+{
+    const unit *best = &duration_kind.units[0];
+    for (const unit *larger = best + 1; larger->name && ms != 0; larger++)
+        if (ms % larger->factor == 0)
+            best = larger;
+    (void)snprintf(text, CDR_DURATION_TEXT_SIZE, "%" PRId64 "%s", ms / best->factor,
+                   best->name);
+    return text;
 }
 
 cadre_status cdr_parse_size(const char *text, int64_t *out, cadre_error *err)

@@ -14,6 +14,12 @@
 // is untouched on failure. Errors: EINVAL (says what was expected and what came).
 cadre_status cdr_parse_duration_ms(const char *text, int64_t *out, cadre_error *err);
 
+#define CDR_DURATION_TEXT_SIZE 24
+
+// Writes a duration as it is read, in the largest unit that it is a whole number of.
+// Returns `text`.
+const char *cdr_duration_text(int64_t ms, char text[CDR_DURATION_TEXT_SIZE]);
+
 // Reads a size in bytes. Errors: as above.
 cadre_status cdr_parse_size(const char *text, int64_t *out, cadre_error *err);
 

@@ -102,8 +102,8 @@ static cadre_status collect(cadre_frame *frame, branch *branches, size_t n,
         cadre_status status = b->status;
         if (b->frame == NULL) {
             refused_outcome(frame, b, &out[i]);
-            cadre_fail_class(err, status, b->err.error_class, false, "%s", b->err.text);
-            status = CADRE_EFAILED;
+            status = cadre_fail_class(err, CADRE_EFAILED, b->err.error_class, false,
+                                      "%s", b->err.text);
         } else {
             status = cdr_leave_call(frame, b->frame, b->is_recorded ? NULL : &b->ran,
                                     &out[i], err);
@@ -112,6 +112,8 @@ static cadre_status collect(cadre_frame *frame, branch *branches, size_t n,
             result = status;
     }
     cadre_status stopped = cdr_frame_stopped(frame, err);
+    if (stopped == CADRE_OK)
+        stopped = frame->work->sticky;
     return stopped == CADRE_OK ? result : stopped;
 }
 
@@ -137,8 +139,10 @@ cadre_status cadre_frame_batch(cadre_frame *frame, const cadre_batch *batch,
     for (size_t i = 0; i < batch->n_calls; i++)
         enter_branch(frame, batch->calls[i], &branches[i]);
     branch *own = start_others(frame, branches, batch->n_calls, &pending);
-    if (own != NULL)
+    if (own != NULL) {
         cdr_execute(own->frame, frame->work->strand, &own->ran);
+        cdr_tree_flush(frame->tree, NULL); // others run on: this ending is stored now
+    }
     cdr_strand_join(frame->work->strand, &pending);
     cadre_status status = collect(frame, branches, batch->n_calls, outcomes, err);
     free(branches);

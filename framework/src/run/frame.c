@@ -1,5 +1,6 @@
 // What an agent's or a tool's `run` may do with its frame, calls and turns apart.
 #include "run/execute.h"
+#include "net/utf8.h"
 #include "run/scope.h"
 #include "tree/outbox.h"
 
@@ -107,21 +108,35 @@ const cadre_agent *cadre_frame_last_speaker(cadre_frame *frame, cadre_agents ros
     return speaker;
 }
 
+// Answers are UTF-8 for models, the store and `--json`, whatever a tool has read.
+static cdr_text *clean_text(const char *text)
+{
+    size_t len = strlen(text);
+    if (cdr_utf8_prefix(text, len) == len)
+        return cdr_text_new(text, len);
+    cdr_buf clean = CDR_BUF_INIT;
+    cdr_utf8_append(&clean, text, len);
+    cdr_text *made = clean.failed ? NULL : cdr_text_new(cdr_buf_text(&clean), clean.len);
+    cdr_buf_fini(&clean);
+    return made;
+}
+
 cadre_status cadre_frame_set_output(cadre_frame *frame, const char *text,
                                     cadre_error *err)
 {
     cdr_tree *tree = frame->tree;
     cdr_work *work = frame->work;
-    cdr_text *output = cdr_text_new(text, strlen(text));
+    cdr_text *output = clean_text(text);
     if (output == NULL)
         return cadre_fail(err, CADRE_ENOMEM, "no memory for an answer");
     cdr_text_unref(work->output);
     work->output = output;
     work->answered_by = NULL;
+    work->answer_reason = CADRE_STOP_NONE;
     if (frame->kind != CDR_FRAME_AGENT)
         return CADRE_OK;
     cadre_message said = {
-        .role = CADRE_ROLE_ASSISTANT, .agent = frame->name, .text = text};
+        .role = CADRE_ROLE_ASSISTANT, .agent = frame->name, .text = output->bytes};
     cdr_mutex_lock(&tree->mu);
     bool ok =
         cdr_say_locked(frame, cdr_message_new(&said, (cadre_id){0, 0}, frame->id));
@@ -134,10 +149,12 @@ void cadre_frame_emit(cadre_frame *frame, const char *text, size_t len)
     cdr_event_id id;
     if (frame->is_quiet)
         return;
+    cdr_tree_flush(frame->tree, NULL); // what it belongs to is shown first
     if (frame->kind == CDR_FRAME_TOOL) {
         char *copy = strndup(text, len);
         cadre_event event = {.type = CADRE_EVENT_TOOL_PROGRESS};
-        event.u.tool_progress.call_id = frame->work->call_id;
+        const char *call_id = frame->work->call_id;
+        event.u.tool_progress.call_id = call_id == NULL ? "" : call_id; // a step's
         event.u.tool_progress.name = frame->name;
         event.u.tool_progress.text = copy;
         cdr_event_address(frame, &event, id);
@@ -151,6 +168,7 @@ void cadre_frame_emit(cadre_frame *frame, const char *text, size_t len)
     event.u.delta.message_id = id;
     event.u.delta.text = text;
     event.u.delta.len = len;
+    cdr_queue_await_room(&frame->tree->queue);
     cdr_queue_push_delta(&frame->tree->queue, &event);
 }
 

@@ -5,6 +5,7 @@
 // shown as they come; a failed attempt voids them by a `retry` event.
 #include "run/execute.h"
 
+#include "base/units.h"
 #include "net/attempt.h"
 #include "run/tool_round.h"
 #include "run/view.h"
@@ -48,6 +49,8 @@ static void show_piece(void *ctx, bool is_reasoning, const char *text, size_t le
     event.u.delta.message_id = call->message_text;
     event.u.delta.text = text;
     event.u.delta.len = len;
+    if (call->model->ops->answer != NULL) // this is the frame's own thread
+        cdr_queue_await_room(&call->frame->tree->queue);
     cdr_queue_push_delta(&call->frame->tree->queue, &event);
 }
 
@@ -212,12 +215,13 @@ static cadre_status next_wait(model_call *call, cadre_error *failure, int64_t *w
     int64_t asked = call->retry_after_ms;
     *wait = backoff_ms(times, call->frame->attempts);
     if (asked > times->max_backoff_ms && asked > 0) {
-        char text[sizeof failure->text];
+        char text[sizeof failure->text], wish[CDR_DURATION_TEXT_SIZE],
+            limit[CDR_DURATION_TEXT_SIZE];
         snprintf(text, sizeof text, "%s", failure->text);
         snprintf(failure->text, sizeof failure->text,
-                 "%.350s (the server asks to wait %lld s; retry.max_backoff is %lld s)",
-                 text, (long long)(asked / 1000),
-                 (long long)(times->max_backoff_ms / 1000));
+                 "%.350s (the server asks to wait %s; retry.max_backoff is %s)", text,
+                 cdr_duration_text(asked, wish),
+                 cdr_duration_text(times->max_backoff_ms, limit));
         return CADRE_EFAILED;
     }
     if (asked > *wait)
@@ -293,14 +297,17 @@ static cdr_message *message_of(const model_call *call)
     return message;
 }
 
+// What was said beside calls is the answer too, until a later one: it is what a frame
+// has that ends by a limit.
 static void keep_answer_locked(model_call *call, cdr_message *message)
 {
     cdr_work *work = call->agent->work;
-    if (message->m.n_tool_calls > 0)
+    if (message->m.n_tool_calls > 0 && message->m.text[0] == '\0')
         return;
     cdr_text_unref(work->output);
     work->output = cdr_text_new(message->m.text, strlen(message->m.text));
     work->answered_by = NULL;
+    work->answer_reason = CADRE_STOP_NONE;
 }
 
 // The answer, its usage and the frames of its calls, in one commit.
@@ -350,6 +357,7 @@ static void record_failure(model_call *call, cadre_status status,
     cdr_mutex_lock(&tree->mu);
     cdr_failure_unref(call->agent->work->child_failure);
     call->agent->work->child_failure = cdr_failure_ref(ending.failure);
+    call->agent->work->child_reason = (unsigned char)ending.stop_reason;
     cdr_frame_end_locked(call->frame, &ending);
     cdr_mutex_unlock(&tree->mu);
 }

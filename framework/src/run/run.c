@@ -165,7 +165,20 @@ static cadre_event end_event(const cadre_run *run)
     return event;
 }
 
-// The last event is shown even when nothing can be stored any more.
+// Of a run that could not even store its start.
+static void show_start(const cadre_run *run)
+{
+    cdr_tree *tree = run->tree;
+    cdr_event_ids ids;
+    cadre_event event = {.type = CADRE_EVENT_STREAM_START};
+    event.u.stream_start.trace_id = tree->trace_text;
+    event.u.stream_start.team = tree->team->name;
+    event.u.stream_start.offline = tree->runtime->offline;
+    cdr_event_address(tree->root, &event, &ids);
+    cdr_queue_push_take(&tree->queue, cdr_event_new(&event, NULL));
+}
+
+// The last event is shown even when nothing can be stored any more; then without a seq.
 static void end_stream(cadre_run *run)
 {
     cdr_tree *tree = run->tree;
@@ -176,6 +189,8 @@ static void end_stream(cadre_run *run)
     cdr_outbox_event_locked(tree->root, &event, NULL, true);
     cdr_mutex_unlock(&tree->mu);
     if (cdr_tree_flush(tree, NULL) != CADRE_OK) {
+        if (!tree->is_shown)
+            show_start(run);
         result_of_loss(run);
         event = end_event(run);
         cdr_event_address(tree->root, &event, id);

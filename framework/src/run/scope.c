@@ -1,6 +1,8 @@
 // See scope.h.
 #include "run/scope.h"
 
+#include "base/brief.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,19 +104,22 @@ const cadre_agent *cdr_scope_find(const cdr_scope_state *state, const char *name
     return NULL;
 }
 
-// Lists the names `from` may hand over to: "billing, refunds".
+// Lists the names `from` may hand over to, as many as fit: "billing, refunds, ...".
 static void list_targets(const cdr_scope_state *state, const cadre_agent *from,
                          char *text, size_t size)
 {
     cadre_agents roster = state->scope->roster;
     size_t len = 0;
     text[0] = '\0';
-    for (size_t i = 0; i < roster.count && len < size; i++) {
+    for (size_t i = 0; i < roster.count; i++) {
+        const char *name = roster.items[i]->info.name;
         if (!cdr_scope_edge(state, from, roster.items[i]).allowed)
             continue;
-        int n = snprintf(text + len, size - len, "%s%s", len == 0 ? "" : ", ",
-                         roster.items[i]->info.name);
-        len += n > 0 ? (size_t)n : 0;
+        bool fits = len + strlen(name) + sizeof ", , ..." < size;
+        len += (size_t)snprintf(text + len, size - len, "%s%s", len == 0 ? "" : ", ",
+                                fits ? name : "...");
+        if (!fits)
+            return;
     }
 }
 
@@ -290,17 +295,18 @@ static void conclude(cdr_scope_state *state, const cadre_decision *verdict,
 static void explain_no_edge(const cdr_scope_state *state, const cadre_agent *from,
                             const char *target, cdr_transfer_decision *decision)
 {
-    char targets[240];
+    char targets[CDR_DECISION_SIZE - 160];
+    char brief[CDR_BRIEF_SIZE];
     list_targets(state, from, targets, sizeof targets);
     const char *others = targets[0] == '\0' ? "none" : targets;
     if (decision->kind == CDR_TRANSFER_SELF)
         snprintf(decision->text, sizeof decision->text,
-                 "You are '%.80s' already; answer yourself. Other agents: %s.", target,
-                 others);
+                 "You are %s already; answer yourself. Other agents: %s.",
+                 cdr_brief_text(brief, target, '\''), others);
     else
         snprintf(decision->text, sizeof decision->text,
-                 "There is no agent '%.80s' to hand over to from here. Agents: %s.",
-                 target, others);
+                 "There is no agent %s to hand over to from here. Agents: %s.",
+                 cdr_brief_text(brief, target, '\''), others);
 }
 
 cadre_status cdr_scope_decide(cdr_scope_state *state, const cadre_agent *from,

@@ -34,13 +34,18 @@ typedef enum cdr_transfer_kind {
     CDR_TRANSFER_STOP
 } cdr_transfer_kind;
 
+enum {
+    CDR_DECISION_SIZE = 1200
+};
+
 typedef struct cdr_transfer_decision {
     cdr_transfer_kind kind;
     const cadre_agent *to; // known targets only
     cadre_history history;
     int64_t timeout_ms;
+    bool is_quiet; // asked for by who hands over
     cadre_stop_reason stop_reason;
-    char text[400]; // what the model reads
+    char text[CDR_DECISION_SIZE]; // what the model reads
 } cdr_transfer_decision;
 
 // Copies nothing: `scope` must outlive the state. NULL: no memory, or EINVAL in `err`.

@@ -7,6 +7,10 @@
 #include <string.h>
 #include <sys/random.h>
 
+enum {
+    MAX_NAME = 64
+};
+
 // Runs the step on its own frame and keeps its value as the frame's output.
 static json_t *run_step(cadre_frame *child, const cadre_step *step, cdr_strand *strand,
                         cadre_error *err)
@@ -68,11 +72,20 @@ cadre_status cadre_frame_step(cadre_frame *frame, const cadre_step *step, json_t
         step->name == NULL)
         return cadre_fail(err, CADRE_EINVAL,
                           "'%s': a step without CADRE_STEP, name or run", frame->name);
+    if (strlen(step->name) > MAX_NAME)
+        return cadre_fail(err, CADRE_EINVAL,
+                          "'%s': the name of step '%.20s...' is longer than %d bytes",
+                          frame->name, step->name, MAX_NAME);
+    if (frame->work->sticky != CADRE_OK)
+        return cadre_fail(err, frame->work->sticky,
+                          "'%s': it makes other calls than were recorded", frame->name);
     cdr_birth birth = {
         .kind = CDR_FRAME_TOOL, .name = step->name, .agent = frame->agent};
     cdr_mutex_lock(&frame->tree->mu);
     status = cdr_frame_enter_locked(frame, &birth, &child, &found, err);
     cdr_mutex_unlock(&frame->tree->mu);
+    if (status == CADRE_EDIVERGED)
+        frame->work->sticky = status;
     if (status != CADRE_OK)
         return status;
     if (!found)
@@ -83,6 +96,9 @@ cadre_status cadre_frame_step(cadre_frame *frame, const cadre_step *step, json_t
         value = run_step(child, step, frame->work->strand, &failure);
     if (!found) {
         cdr_mutex_lock(&tree->mu);
+        cdr_failure_unref(frame->work->child_failure);
+        frame->work->child_failure = cdr_failure_ref(child->failure);
+        frame->work->child_reason = child->stop_reason;
         cdr_frame_release_locked(child);
         cdr_mutex_unlock(&tree->mu);
     }

@@ -146,6 +146,16 @@ static void classify(verdict *v, bool has_winner)
     }
 }
 
+// In place of a decision, for what follows the one that stops the run.
+static void pass_over(verdict *v)
+{
+    memset(v, 0, sizeof *v);
+    v->decision.kind = CDR_TRANSFER_REFUSED;
+    snprintf(v->decision.text, sizeof v->decision.text,
+             "Not handed over: the run was stopped by the call before.");
+    classify(v, false);
+}
+
 static cadre_status decide_entry(cadre_frame *frame, const cdr_tool_entry *entry,
                                  const cadre_agent *winner, verdict *v,
                                  cadre_error *err)
@@ -201,13 +211,12 @@ cadre_status cdr_enter_target_locked(cadre_frame *frame,
                        .key = "transfer",
                        .scope = frame->scope,
                        .history = decision->history,
-                       .is_quiet = to->quiet,
+                       .is_quiet = to->quiet || decision->is_quiet,
                        .is_transfer = true,
-                       .is_pending = true};
-    birth.timeout_ms = decision->timeout_ms;
-    if (to->timeout_ms > 0 &&
-        (birth.timeout_ms == 0 || to->timeout_ms < birth.timeout_ms))
-        birth.timeout_ms = to->timeout_ms;
+                       .is_pending = true,
+                       .deadline_ms = frame->scope->deadline_ms,
+                       .timeout_ms =
+                           cdr_shorter_ms(decision->timeout_ms, to->timeout_ms)};
     if (message != NULL && message[0] != '\0')
         birth.input = cdr_text_new(message, strlen(message));
     cadre_status status = cdr_frame_enter_locked(frame, &birth, &target, &found, err);
@@ -233,9 +242,9 @@ static cadre_status write_transfers(cadre_frame *frame, cdr_round *round,
                                     const verdict *verdicts, size_t winner,
                                     cadre_error *err)
 {
-    cadre_status status = CADRE_OK;
     cdr_mutex_lock(&frame->tree->mu);
-    for (size_t i = 0; i < round->n_entries; i++) {
+    cadre_status status = cdr_frame_stopped(frame, err); // then nobody answers
+    for (size_t i = 0; status == CADRE_OK && i < round->n_entries; i++) {
         cdr_tool_entry *entry = &round->entries[i];
         const verdict *v = &verdicts[i];
         if (v->word == NULL)
@@ -247,7 +256,7 @@ static cadre_status write_transfers(cadre_frame *frame, cdr_round *round,
                                .text = v->decision.text,
                                .to = i == winner ? v->decision.to->info.name : ""});
     }
-    if (winner < round->n_entries)
+    if (status == CADRE_OK && winner < round->n_entries)
         status = cdr_enter_target_locked(frame, &verdicts[winner].decision,
                                          round->entries[winner].target_message, err);
     cdr_mutex_unlock(&frame->tree->mu);
@@ -258,8 +267,10 @@ static cadre_status stop_for(cadre_frame *frame, const cdr_transfer_decision *de
                              cadre_error *err)
 {
     frame->work->stop_reason = (unsigned char)decision->stop_reason;
-    return cadre_fail_class(err, CADRE_EFAILED, CADRE_CLASS_LOOP, false, "%s: %s",
-                            decision->text, cadre_frame_path(frame));
+    return cadre_fail_class(
+        err, CADRE_EFAILED,
+        decision->stop_reason == CADRE_STOP_LOOP ? CADRE_CLASS_LOOP : CADRE_CLASS_LIMIT,
+        false, "%s: %s", decision->text, cadre_frame_path(frame));
 }
 
 static cadre_status decide_transfers(cadre_frame *frame, cdr_round *round,
@@ -277,15 +288,17 @@ static cadre_status decide_transfers(cadre_frame *frame, cdr_round *round,
             continue;
         const cadre_agent *winner_agent =
             winner < round->n_entries ? verdicts[winner].decision.to : NULL;
+        if (stop < round->n_entries) {
+            pass_over(&verdicts[i]);
+            continue;
+        }
         status = decide_entry(frame, entry, winner_agent, &verdicts[i], err);
         if (winner == round->n_entries &&
             verdicts[i].decision.kind == CDR_TRANSFER_DONE)
             winner = i;
-        if (verdicts[i].decision.kind == CDR_TRANSFER_STOP && stop == round->n_entries)
+        if (verdicts[i].decision.kind == CDR_TRANSFER_STOP)
             stop = i;
     }
-    if (stop < round->n_entries)
-        winner = round->n_entries;
     if (status == CADRE_OK)
         status = write_transfers(frame, round, verdicts, winner, err);
     if (status == CADRE_OK && stop < round->n_entries)
@@ -294,10 +307,31 @@ static cadre_status decide_transfers(cadre_frame *frame, cdr_round *round,
     return status;
 }
 
+static cadre_status transfer(cadre_frame *frame, const cadre_call *call,
+                             const char *message, cadre_error *err)
+{
+    cdr_transfer_decision decision;
+    cadre_status status = cdr_scope_decide(
+        frame->scope, frame->agent, call->agent->info.name, message, &decision, err);
+    if (status != CADRE_OK)
+        return status;
+    if (decision.kind == CDR_TRANSFER_STOP)
+        return stop_for(frame, &decision, err);
+    if (decision.kind != CDR_TRANSFER_DONE)
+        return cadre_fail(err, CADRE_EREFUSED, "%s", decision.text);
+    if (call->history != CADRE_HISTORY_DEFAULT)
+        decision.history = call->history;
+    decision.timeout_ms = cdr_shorter_ms(decision.timeout_ms, call->timeout_ms);
+    decision.is_quiet = (call->flags & CADRE_CALL_QUIET) != 0;
+    cdr_mutex_lock(&frame->tree->mu);
+    status = cdr_enter_target_locked(frame, &decision, message, err);
+    cdr_mutex_unlock(&frame->tree->mu);
+    return status;
+}
+
 cadre_status cadre_frame_transfer(cadre_frame *frame, const cadre_call *call,
                                   cadre_error *err)
 {
-    cdr_transfer_decision decision;
     cadre_status status = cdr_check_call(frame, call, err);
     if (status != CADRE_OK)
         return status;
@@ -308,27 +342,27 @@ cadre_status cadre_frame_transfer(cadre_frame *frame, const cadre_call *call,
     if (frame->work->transfer != NULL)
         return cadre_fail(err, CADRE_EREFUSED, "'%s' was handed over to '%s' already",
                           frame->name, frame->work->transfer->name);
-    const char *message = call->input == NULL ? "" : call->input;
-    status = cdr_scope_decide(frame->scope, frame->agent, call->agent->info.name,
-                              message, &decision, err);
-    if (status != CADRE_OK)
-        return status;
-    if (decision.kind == CDR_TRANSFER_STOP)
-        return stop_for(frame, &decision, err);
-    if (decision.kind != CDR_TRANSFER_DONE)
-        return cadre_fail(err, CADRE_EREFUSED, "%s", decision.text);
-    if (call->history != CADRE_HISTORY_DEFAULT)
-        decision.history = call->history;
-    if (call->timeout_ms > 0 &&
-        (decision.timeout_ms == 0 || call->timeout_ms < decision.timeout_ms))
-        decision.timeout_ms = call->timeout_ms;
-    cdr_mutex_lock(&frame->tree->mu);
-    status = cdr_enter_target_locked(frame, &decision, message, err);
-    cdr_mutex_unlock(&frame->tree->mu);
+    cdr_text *input = NULL;
+    status = cdr_call_input(call, &input, err);
+    if (status == CADRE_OK)
+        status = transfer(frame, call, cdr_text_bytes(input), err);
+    cdr_text_unref(input);
     return status;
 }
 
 // --- The round ---
+
+// What a stopped round has left open: each call gets its one result.
+static void settle_rest(cadre_frame *frame, cdr_round *round)
+{
+    cdr_mutex_lock(&frame->tree->mu);
+    for (size_t i = 0; i < round->n_entries; i++)
+        cdr_tool_settle_locked(
+            frame, &round->entries[i],
+            &(cdr_tool_result){.code = CADRE_RESULT_ABORTED,
+                               .text = "Not done: the turn was stopped."});
+    cdr_mutex_unlock(&frame->tree->mu);
+}
 
 cadre_status cadre_frame_run_tools(cadre_frame *frame, const cadre_answer *answer,
                                    cadre_round *out, cadre_error *err)
@@ -346,8 +380,10 @@ cadre_status cadre_frame_run_tools(cadre_frame *frame, const cadre_answer *answe
         status = cdr_frame_stopped(frame, err);
     if (status == CADRE_OK)
         status = decide_transfers(frame, round, err);
-    if (status != CADRE_OK)
+    if (status != CADRE_OK) {
+        settle_rest(frame, round);
         return status;
+    }
     out->n_calls = round->n_entries;
     for (size_t i = 0; i < round->n_entries; i++) {
         cadre_result_code code = round->entries[i].code;

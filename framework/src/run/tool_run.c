@@ -1,6 +1,7 @@
 // See tool_run.h.
 #include "run/tool_run.h"
 
+#include "base/brief.h"
 #include "base/buf.h"
 #include "base/json_text.h"
 #include "base/schema.h"
@@ -33,7 +34,6 @@ static void frame_ending(cadre_result_code code, cdr_ending *ending)
 }
 
 static cdr_failure *failure_of_result(const cadre_frame *frame,
-                                      const cdr_tool_entry *entry,
                                       const cdr_tool_result *result)
 {
     cadre_error err = CADRE_ERROR_INIT;
@@ -96,7 +96,7 @@ void cdr_tool_settle_locked(cadre_frame *frame, cdr_tool_entry *entry,
     cdr_message *message = cdr_message_new(&said, (cadre_id){0, 0}, frame->id);
     cdr_text *output = cdr_text_new(text, strlen(text));
     cdr_ending ending = {.output = output,
-                         .failure = failure_of_result(frame, entry, result),
+                         .failure = failure_of_result(frame, result),
                          .own = {.tool_calls = 1}};
     frame_ending(result->code, &ending);
     ending.seq = tell_result_locked(entry, result, text);
@@ -131,7 +131,9 @@ static void settle_unknown(cadre_frame *frame, cdr_tool_entry *entry)
 {
     cdr_buf text = CDR_BUF_INIT;
     const cadre_agent *agent = frame->agent;
-    cdr_buf_printf(&text, "There is no tool '%.80s'. Tools:", entry->call->name);
+    char brief[CDR_BRIEF_SIZE];
+    cdr_buf_printf(&text, "There is no tool %s. Tools:",
+                   cdr_brief_text(brief, entry->call->name, '\''));
     for (size_t i = 0; i < agent->tools.count; i++)
         cdr_buf_printf(&text, "%s %s", i == 0 ? "" : ",",
                        agent->tools.items[i]->info.name);
@@ -250,12 +252,15 @@ static void run_tool(cadre_frame *frame, cdr_tool_entry *entry, cdr_strand *stra
     cdr_work *work = cdr_work_end(entry->frame);
     note_request(entry, work);
     const char *text = cdr_text_bytes(work->output);
-    if (code == CADRE_RESULT_TIMEOUT && err.text[0] == '\0')
+    if (code == CADRE_RESULT_TIMEOUT)
         cadre_fail(&err, CADRE_ETIMEOUT, "the tool's time is up");
+    if (code == CADRE_RESULT_TOOL_ERROR)
+        cadre_fail(&err, CADRE_EFAILED, "the tool failed without saying why");
     if (code == CADRE_RESULT_ABORTED)
         text = "aborted";
-    else if (code != CADRE_RESULT_OK)
-        text = err.text;
+    else if (code == CADRE_RESULT_TIMEOUT ||
+             (code != CADRE_RESULT_OK && text[0] == '\0'))
+        text = err.text; // a failed tool may have said more than an error holds
     if (entry->target == NULL || code != CADRE_RESULT_OK)
         settle(frame, entry, code, text);
     cdr_work_free(work);

@@ -1,6 +1,9 @@
 // See view.h.
 #include "run/view.h"
 
+#include "base/buf.h"
+#include "run/scope.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,35 +108,53 @@ static void add_own_turn(builder *b, cdr_message *message)
     }
 }
 
+// Transfers, done and refused, are bookkeeping: only who made them is shown them.
+static bool is_transfer_call(const builder *b, const cadre_tool_call *call)
+{
+    const cdr_scope_state *scope = b->frame->scope;
+    if (scope == NULL)
+        return false;
+    const cadre_tool *tool = scope->scope->tool;
+    return (tool != NULL && strcmp(call->name, tool->info.name) == 0) ||
+           cdr_scope_find(scope, call->name) != NULL;
+}
+
 // "[alice] add({...}) -> 7", a line for each tool of a turn that handed over to us.
 static void add_traffic(builder *b, cdr_message *message)
 {
-    char *text = NULL;
+    cdr_buf text = CDR_BUF_INIT;
     for (size_t i = 0; i < message->m.n_tool_calls; i++) {
         const cadre_tool_call *call = &message->m.tool_calls[i];
         const cdr_message *result = message->results[i];
-        if (result == NULL || result->m.to[0] != '\0')
+        if (result == NULL || result->m.to[0] != '\0' || is_transfer_call(b, call))
             continue;
-        text = cdr_arena_printf(&b->view->arena, "%s%s[%s] %s(%s) -> %s",
-                                text == NULL ? "" : text, text == NULL ? "" : "\n",
-                                message->m.agent, call->name, call->arguments,
-                                result->m.text);
+        cdr_buf_printf(&text, "%s[%s] %s(", text.len == 0 ? "" : "\n",
+                       message->m.agent, call->name);
+        cdr_buf_append_text(&text, call->arguments);
+        cdr_buf_append_text(&text, ") -> ");
+        cdr_buf_append_text(&text, result->m.text);
     }
-    if (text != NULL)
-        add_stored(b, message, text, CADRE_AS_TRAFFIC);
+    if (text.len > 0)
+        add_stored(b, message,
+                   keep(b, cdr_arena_copy(&b->view->arena, text.data, text.len)),
+                   CADRE_AS_TRAFFIC);
+    b->failed = b->failed || text.failed;
+    cdr_buf_fini(&text);
 }
 
+// Of others their last words: of a frame that answered, or that handed over.
 static void add_other_turn(builder *b, cdr_message *message)
 {
     const cadre_message *m = &message->m;
-    if (m->n_tool_calls == 0 && m->text[0] != '\0') {
+    bool is_final = m->n_tool_calls == 0 || message->transferred_to != NULL;
+    if (is_final && m->text[0] != '\0') {
         const char *text =
             keep(b, cdr_arena_printf(&b->view->arena, "[%s]: %s", m->agent, m->text));
         add_stored(b, message, text, CADRE_AS_SPEECH);
-    } else if (message->transferred_to != NULL &&
-               strcmp(message->transferred_to, b->self) == 0) {
-        add_traffic(b, message);
     }
+    if (message->transferred_to != NULL &&
+        strcmp(message->transferred_to, b->self) == 0)
+        add_traffic(b, message);
 }
 
 static void add_message(builder *b, cdr_message *message)
@@ -157,22 +178,6 @@ static void add_message(builder *b, cdr_message *message)
     }
 }
 
-static bool is_visible(const builder *b, const cdr_message *message,
-                       cadre_history history)
-{
-    const cadre_message *m = &message->m;
-    bool is_own = m->role != CADRE_ROLE_USER && strcmp(m->agent, b->self) == 0;
-    bool is_user = m->role == CADRE_ROLE_USER && !m->is_input;
-    switch (history) {
-    case CADRE_HISTORY_OWN:
-        return is_own || is_user || (m->is_input && strcmp(m->to, b->self) == 0);
-    case CADRE_HISTORY_NONE:
-        return cadre_id_equal(message->frame, b->frame->id);
-    default:
-        return true;
-    }
-}
-
 // Where the last user turn stands; 0 when there is none.
 static size_t last_user_turn(const cdr_view *view)
 {
@@ -182,6 +187,27 @@ static size_t last_user_turn(const cdr_view *view)
             return i;
     }
     return 0;
+}
+
+// `last` is where the last user turn stands.
+static bool is_visible(const builder *b, size_t i, cadre_history history, size_t last)
+{
+    const cdr_message *message = b->view->held[i];
+    const cadre_message *m = &message->m;
+    bool is_own = m->role != CADRE_ROLE_USER && strcmp(m->agent, b->self) == 0;
+    bool is_user = m->role == CADRE_ROLE_USER && !m->is_input;
+    switch (history) {
+    case CADRE_HISTORY_OWN:
+        return is_own || is_user || (m->is_input && strcmp(m->to, b->self) == 0);
+    case CADRE_HISTORY_LAST:
+        return i >= last;
+    case CADRE_HISTORY_NONE:
+        // Who was told nothing of its own was given the user's turn.
+        return cadre_id_equal(message->frame, b->frame->id) ||
+               (b->frame->input == NULL && is_user && i == last);
+    default:
+        return true;
+    }
 }
 
 cadre_status cdr_view_init(cdr_view *view, cadre_frame *frame, cadre_history history,
@@ -194,9 +220,9 @@ cadre_status cdr_view_init(cdr_view *view, cadre_frame *frame, cadre_history his
         history = (cadre_history)frame->history;
     if (!take_messages(view, frame))
         return cadre_fail(err, CADRE_ENOMEM, "no memory for a view");
-    size_t first = history == CADRE_HISTORY_LAST ? last_user_turn(view) : 0;
-    for (size_t i = first; i < view->n_held; i++)
-        if (is_visible(&b, view->held[i], history))
+    size_t last = last_user_turn(view);
+    for (size_t i = 0; i < view->n_held; i++)
+        if (is_visible(&b, i, history, last))
             add_message(&b, view->held[i]);
     if (b.failed)
         return cadre_fail(err, CADRE_ENOMEM, "no memory for a view");

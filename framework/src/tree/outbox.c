@@ -203,7 +203,9 @@ int64_t cdr_outbox_event_locked(cadre_frame *frame, cadre_event *event,
                                 cdr_message *message, bool is_durable)
 {
     cdr_tree *tree = frame->tree;
-    if (frame->is_quiet)
+    bool is_stream = event->type == CADRE_EVENT_STREAM_START ||
+                     event->type == CADRE_EVENT_STREAM_END;
+    if (frame->is_quiet && !is_stream)
         return 0;
     event->seq = is_durable ? ++tree->last_seq : 0;
     if (cdr_queue_is_deaf(&tree->queue))
@@ -276,6 +278,7 @@ static void flush_once_locked(cdr_tree *tree) CDR_REQUIRES(tree->mu)
     cdr_mutex_lock(&tree->mu);
     tree->spare = batch;
     tree->n_committed = upto;
+    tree->is_shown = tree->is_shown || err.status == CADRE_OK;
     tree->is_flushing = false;
     if (err.status != CADRE_OK && tree->lost.status == CADRE_OK)
         tree->lost = err;

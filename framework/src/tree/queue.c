@@ -159,17 +159,29 @@ static void append_locked(cdr_queue *queue, cdr_event_node *node)
     queue->bytes += node->bytes;
 }
 
+static void await_room_locked(cdr_queue *queue) CDR_REQUIRES(queue->mu)
+{
+    while (queue->bytes >= CDR_QUEUE_LIMIT && is_bounded(queue)) {
+        queue->n_blocked++;
+        cdr_cond_wait(&queue->changed, &queue->mu);
+        queue->n_blocked--;
+    }
+}
+
+void cdr_queue_await_room(cdr_queue *queue)
+{
+    cdr_mutex_lock(&queue->mu);
+    await_room_locked(queue);
+    cdr_mutex_unlock(&queue->mu);
+}
+
 void cdr_queue_push_take(cdr_queue *queue, cdr_event_node *list)
 {
     if (list == NULL)
         return;
     cdr_mutex_lock(&queue->mu);
     while (list != NULL && !queue->is_deaf) {
-        while (queue->bytes >= CDR_QUEUE_LIMIT && is_bounded(queue)) {
-            queue->n_blocked++;
-            cdr_cond_wait(&queue->changed, &queue->mu);
-            queue->n_blocked--;
-        }
+        await_room_locked(queue);
         if (queue->is_deaf)
             break;
         cdr_event_node *next = list->next;

@@ -61,8 +61,10 @@ void cdr_event_free_list(cdr_event_node *list);
 // Pushes a list of events, in order; takes them over. May wait (rule 1).
 void cdr_queue_push_take(cdr_queue *queue, cdr_event_node *list);
 
-// Pushes a piece of text; never waits. Texts of `event` are copied.
+// Pushes a piece of text; never waits. Texts of `event` are copied. A run's thread
+// waits for room before it (rule 1).
 void cdr_queue_push_delta(cdr_queue *queue, const cadre_event *event);
+void cdr_queue_await_room(cdr_queue *queue);
 
 bool cdr_queue_is_full(cdr_queue *queue, cdr_paused *paused);
 void cdr_queue_forget(cdr_queue *queue, cdr_paused *paused); // before it goes away

@@ -49,8 +49,9 @@ typedef struct cadre_tool_ops {
     // JSON (borrowed) must live until the frame ends. False: not offered there.
     bool (*describe)(const void *state, cadre_frame *frame, cadre_tool_info *info);
 
-    // Required. `arguments` were checked against the parameters. Must return soon
-    // after cadre_frame_is_stopped. Locks: none. May block.
+    // Required. On failure the model reads what cadre_frame_set_output was given, else
+    // the error's text. `arguments` were checked against the parameters. Must return
+    // soon after cadre_frame_is_stopped. Locks: none. May block.
     cadre_status (*run)(void *state, cadre_frame *frame, const json_t *arguments,
                         cadre_error *err);
 
