@@ -250,6 +250,12 @@ cadre_status cdr_openai_event(const void *state, void *reader, const char *type,
     return read_event(data, len, &to);
 }
 
+static bool is_list_of_objects(cadre_scan scan)
+{
+    return cadre_scan_peek(&scan) == CADRE_SCAN_ARRAY && cadre_scan_array(&scan) &&
+           cadre_scan_item(&scan) && cadre_scan_peek(&scan) == CADRE_SCAN_OBJECT;
+}
+
 cadre_status cdr_openai_body(const void *state, int http_status, const char *data,
                              size_t len, cadre_sink *sink, cadre_error *err)
 {
@@ -259,7 +265,7 @@ cadre_status cdr_openai_body(const void *state, int http_status, const char *dat
     chunk to = {.reader = &reader, .sink = sink, .http_status = 200, .err = err};
     cadre_scan scan;
     cadre_scan_init(&scan, data, len);
-    if (cadre_scan_peek(&scan) == CADRE_SCAN_ARRAY) // only errors come in a list
+    if (is_list_of_objects(scan)) // only errors come in one
         return cdr_openai_fail_body(state, 200, data, len, err);
     if (read_chunk(&scan, &to) != CADRE_OK)
         return to.status;

@@ -259,6 +259,9 @@ static void test_json_scan__resolves_escapes(void)
         {"\"\\ud83dx\"", "\xEF\xBF\xBDx"},
         {"\"\\ude42\\ud83d\"", "\xEF\xBF\xBD\xEF\xBF\xBD"},
         {"\"\\ud83d\\n\"", "\xEF\xBF\xBD\n"},
+        {"\"\\ud83d\\ud83d\\ude42\"", "\xEF\xBF\xBD\xF0\x9F\x99\x82"},
+        {"\"\\ud83d\\u0041\"", "\xEF\xBF\xBD"
+                               "A"},
         {"\"\\u0000\"", "\xEF\xBF\xBD"},
         {"\"\\u12\"", "\xEF\xBF\xBD"
                       "12"},

@@ -3,7 +3,6 @@
 // never passes for one.
 #include "support/online.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define N(array) (sizeof(array) / sizeof((array)[0]))
@@ -155,17 +154,19 @@ static void test_bad_network__status_200_does_not_make_it_an_answer(void)
          1},
         {200, NULL, JSON, "{\"hello\":\"world\"}", "bad_response",
          "not a chat completion: \"{\"hello\":\"world\"}\"", 1},
-        {200, NULL, JSON, "[1, 2", "bad_response", "not a chat completion", 1},
+        {200, NULL, JSON, "[1, 2]", "bad_response", "not a chat completion", 1},
+        {200, NULL, JSON, "[1, 2", "truncated", "ended before it was whole", 3},
         {200, NULL, JSON, "{\"choices\":[]}", "bad_response", "not a chat completion",
          1},
         {200, NULL, JSON, "{\"error\":{\"message\":\"oops\",\"code\":500}}", "server",
          "oops", 3},
         {200, NULL, "text/event-stream", "data: {\"error\":{\"message\":\"oops\"}}\n\n",
          "server", "oops", 3},
-        {200, NULL, "text/event-stream", "data: <html>\n\n", "bad_response", "<html>",
-         1},
-        {200, NULL, JSON, "", "truncated", "", 3},
-        {200, NULL, "text/event-stream", "", "truncated", "", 3},
+        {200, NULL, "text/event-stream", "data: <html>\n\n", "bad_response",
+         "an event of the answer is not JSON: \"<html>\"", 3},
+        {200, NULL, JSON, "", "truncated", "ended before it was whole", 3},
+        {200, NULL, "text/event-stream", "", "truncated", "ended before it was whole",
+         3},
     };
 
     check_bad_answers(answers, N(answers));
@@ -192,8 +193,6 @@ static const http_step cut_in_the_length[] = {
     HTTP_SEND("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
               "Content-Length: 900\r\n\r\n{\"choices\":[{\"message\":{\"content\":\""),
     HTTP_CLOSE, HTTP_END};
-static const http_step done_without_finish[] = {
-    HTTP_SEND(ONLINE_HEAD ONLINE_TEXT("Half of it") ONLINE_DONE), HTTP_CLOSE, HTTP_END};
 static const http_step whole[] = {HTTP_SEND(ONLINE_HEAD ONLINE_ANSWER("It came.")),
                                   HTTP_CLOSE, HTTP_END};
 
@@ -203,7 +202,6 @@ static void test_bad_network__half_an_answer_is_none(void)
     check_cut(cut_by_reset);
     check_cut(cut_in_a_chunk);
     check_cut(cut_in_the_length);
-    check_cut(done_without_finish);
 }
 
 static void test_bad_network__nothing_of_a_cut_attempt_is_in_the_answer(void)
@@ -241,7 +239,7 @@ static void test_bad_network__a_retry_is_told_with_what_failed_and_the_wait(void
     http_server_stop(server);
 }
 
-static void test_bad_network__a_finish_reason_needs_no_end_marker(void)
+static void test_bad_network__a_finish_reason_or_an_end_marker_is_enough(void)
 {
     static const http_step unmarked[] = {
         HTTP_SEND(ONLINE_HEAD ONLINE_TEXT("It came.") ONLINE_FINISH("stop")),
@@ -249,7 +247,10 @@ static void test_bad_network__a_finish_reason_needs_no_end_marker(void)
     static const http_step reset[] = {
         HTTP_SEND(ONLINE_HEAD ONLINE_TEXT("It came.") ONLINE_FINISH("stop")),
         HTTP_RESET, HTTP_END};
-    const http_step *const endings[] = {unmarked, reset};
+    static const http_step only_marked[] = {
+        HTTP_SEND(ONLINE_HEAD ONLINE_TEXT("It came.") ONLINE_DONE), HTTP_CLOSE,
+        HTTP_END};
+    const http_step *const endings[] = {unmarked, reset, only_marked};
 
     for (size_t i = 0; i < N(endings); i++) {
         http_server *server = http_server_start(NULL);
@@ -304,9 +305,9 @@ static void test_bad_network__a_silent_server_is_given_up(void)
         const http_step *steps;
         const char *part;
     } cases[] = {
-        {mute, "no answer after 400 ms"},
-        {fades, "no data for 150 ms"},
-        {only_head, "timeout"},
+        {mute, "timeout: the answer was not whole within 400 ms: "},
+        {fades, "timeout: no byte came for 150 ms: "},
+        {only_head, "timeout: "},
     };
 
     for (size_t i = 0; i < N(cases); i++) {
@@ -328,7 +329,7 @@ int main(void)
         CHECK_TEST(test_bad_network__half_an_answer_is_none),
         CHECK_TEST(test_bad_network__nothing_of_a_cut_attempt_is_in_the_answer),
         CHECK_TEST(test_bad_network__a_retry_is_told_with_what_failed_and_the_wait),
-        CHECK_TEST(test_bad_network__a_finish_reason_needs_no_end_marker),
+        CHECK_TEST(test_bad_network__a_finish_reason_or_an_end_marker_is_enough),
         CHECK_TEST(test_bad_network__the_wait_that_a_server_asks_for_is_kept),
         CHECK_TEST(test_bad_network__a_wait_beyond_the_limit_fails_and_says_both),
         CHECK_TEST(test_bad_network__a_silent_server_is_given_up),

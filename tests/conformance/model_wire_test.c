@@ -339,6 +339,11 @@ static const row openai_rows[] = {
          CALL("\"id\":\"a\"," FUNCTION("", "}")) CALL("\"id\":\"b\"," FUNCTION("", "}"))
              STOP("tool_calls"),
      "||tool_calls|a f {};b g {};"},
+    {"a piece with nothing to go by belongs to the call touched last",
+     CALL("\"id\":\"a\"," FUNCTION("f", "{")) CALL("\"id\":\"b\"," FUNCTION("g", "{"))
+         CALL(FUNCTION("", "}")) CALL("\"id\":\"a\"") CALL(FUNCTION("", "}"))
+             STOP("tool_calls"),
+     "||tool_calls|a f {};b g {};"},
     {"the name comes after the id, the index as text",
      CALL("\"index\":\"0\",\"id\":\"a\"") CALL("\"index\":0," FUNCTION("f", "{}"))
          STOP("tool_calls"),

@@ -241,6 +241,22 @@ static void test_openai_request__ids_used_before_are_replaced_the_same_each_time
     history_fini(&h);
 }
 
+static void test_openai_request__a_result_never_answers_an_earlier_call(void)
+{
+    static const cadre_tool_call call = {"t", "f", "{}"};
+    history h = {.n = 0};
+    add_assistant(&h, "", &call, 1);
+    add_user(&h, "again");
+    add_assistant(&h, "", &call, 1);
+    add_result(&h, "t", "done");
+    json_t *body = encode(&h, "");
+    check_valid(body);
+    CHECK_CONTAINS(text_at(body, 1, "content"), "interrupted");
+    CHECK_TEXT(text_at(body, 4, "content"), "done");
+    json_decref(body);
+    history_fini(&h);
+}
+
 static void test_openai_request__ids_that_others_made_are_made_to_fit(void)
 {
     static const cadre_tool_call calls[] = {
@@ -484,6 +500,7 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_openai_request__an_orphan_call_gets_a_result_beside_it),
     CHECK_TEST(test_openai_request__results_go_in_the_order_of_calls),
     CHECK_TEST(test_openai_request__ids_used_before_are_replaced_the_same_each_time),
+    CHECK_TEST(test_openai_request__a_result_never_answers_an_earlier_call),
     CHECK_TEST(test_openai_request__ids_that_others_made_are_made_to_fit),
     CHECK_TEST(test_openai_request__empty_turns_are_left_out_and_neighbours_meet),
     CHECK_TEST(test_openai_request__arguments_are_always_an_object),

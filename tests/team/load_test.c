@@ -284,6 +284,7 @@ static void test_load__gives_no_team_for_a_file_that_is_not_there(void)
     cadre_team *team = NULL;
     CHECK_STATUS(cadre_team_load(runtime, "/nowhere/team.yaml", &team, &err), CADRE_EIO,
                  &err);
+    CHECK_INT(err.error_class, CADRE_CLASS_CONFIG);
     CHECK(team == NULL);
     CHECK_CONTAINS(err.text, "/nowhere/team.yaml");
 }

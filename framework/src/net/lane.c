@@ -125,7 +125,8 @@ void cdr_lane_remove(cdr_lane *lane, cdr_transfer *transfer)
 void cdr_lane_act(cdr_lane *lane, curl_socket_t fd, int events)
 {
     int n = 0;
-    (void)curl_multi_socket_action(lane->multi, fd, events, &n);
+    if (curl_multi_socket_action(lane->multi, fd, events, &n) == CURLM_OUT_OF_MEMORY)
+        cdr_loop_give_lane_up(lane->loop, lane);
     for (;;) {
         CURLMsg *message = curl_multi_info_read(lane->multi, &n);
         if (!message)

@@ -215,6 +215,13 @@ void cdr_loop_give_up(cdr_loop *loop, cdr_transfer *transfer, cdr_transfer_stop 
     cdr_timers_set(&loop->timers, &transfer->timer, loop->now_ms);
 }
 
+void cdr_loop_give_lane_up(cdr_loop *loop, const cdr_lane *lane)
+{
+    for (cdr_transfer *transfer = loop->running; transfer; transfer = transfer->next)
+        if (transfer->lane == lane && transfer->stop == CDR_STOP_NONE)
+            cdr_loop_give_up(loop, transfer, CDR_STOP_ENOMEM);
+}
+
 static void on_transfer_timer(void *ctx)
 {
     cdr_transfer *transfer = ctx;

@@ -65,6 +65,10 @@ void cdr_loop_finish(cdr_loop *loop, cdr_transfer *transfer, CURLcode code);
 // Has a transfer ended soon, from inside a callback of libcurl.
 void cdr_loop_give_up(cdr_loop *loop, cdr_transfer *transfer, cdr_transfer_stop stop);
 
+// The same for all of a lane: one of them is not watched any more for want of memory,
+// and libcurl does not say which.
+void cdr_loop_give_lane_up(cdr_loop *loop, const cdr_lane *lane);
+
 // Moves a transfer's timer to its earliest deadline, if that is earlier.
 void cdr_loop_set_timer(cdr_loop *loop, cdr_transfer *transfer);
 

@@ -14,6 +14,8 @@
 //    stream (HTTP/2) and `done` follows with `cancelled`.
 // 4. Only the headers of the final response block count; those of 1xx are dropped.
 // 5. While a transfer is paused its timers stand still.
+// 6. Proxies are those of the environment (http_proxy, no_proxy, ...), but none is used
+//    to reach this machine. CURL_CA_BUNDLE, else SSL_CERT_FILE, names the CA bundle.
 //
 // Thread: cdr_network_start, _cancel, _resume: any.
 #ifndef CDR_NETWORK_H
@@ -36,7 +38,7 @@ typedef struct cdr_http_request {
     const char *url;                // copied
     const cdr_http_header *headers; // copied; CR or LF in one is EINVAL
     size_t n_headers;
-    const char *body; // borrowed until `done`; sent with POST
+    const char *body; // borrowed until `done`; sent with POST; NULL: GET
     size_t body_len;
     int connect_timeout_ms; // 0: 30 s
     int idle_timeout_ms;    // no byte for so long, counted from the first body byte
@@ -59,14 +61,14 @@ typedef enum cdr_flow {
 } cdr_flow;
 
 typedef enum cdr_transfer_result {
-    CDR_TRANSFER_OK,           // the response came to its end
-    CDR_TRANSFER_STOPPED,      // the handler had enough, or the linger time passed
-    CDR_TRANSFER_CANCELLED,    // cdr_transfer_cancel
-    CDR_TRANSFER_UNREACHABLE,  // no connection: refused, DNS, TLS; nothing was sent
-    CDR_TRANSFER_CUT,          // the connection broke after it stood
-    CDR_TRANSFER_IDLE_TIMEOUT, //
+    CDR_TRANSFER_OK,          // the response came to its end
+    CDR_TRANSFER_STOPPED,     // the handler had enough, or the linger time passed
+    CDR_TRANSFER_CANCELLED,   // cdr_transfer_cancel
+    CDR_TRANSFER_UNREACHABLE, // no connection: refused, DNS, TLS; nothing was sent
+    CDR_TRANSFER_CUT,         // after it stood the connection broke or closed too early
+    CDR_TRANSFER_IDLE_TIMEOUT, // no byte for idle_timeout_ms
     CDR_TRANSFER_TIMEOUT,      // the whole attempt, or connecting, took too long
-    CDR_TRANSFER_FAILED        // no memory, malformed URL, unsupported scheme
+    CDR_TRANSFER_FAILED        // no memory, malformed URL, an answer that is not HTTP
 } cdr_transfer_result;
 
 typedef struct cdr_transfer_end {

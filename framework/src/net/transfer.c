@@ -112,16 +112,21 @@ static char *put_text(char **at, const char *text, size_t len)
     return start;
 }
 
+// Copies a text without its NUL; gives where the next part goes.
+static char *put_part(char *to, const char *text)
+{
+    size_t len = strlen(text);
+    memcpy(to, text, len);
+    return to + len;
+}
+
 // "Name: value"; libcurl reads "Name:" as "leave it out" and "Name;" as an empty one.
 static char *put_header(char **at, const cdr_http_header *header)
 {
     char *start = *at;
-    char *end = stpcpy(start, header->name);
-    if (header->value[0] == '\0')
-        end = stpcpy(end, ";");
-    else
-        end = stpcpy(stpcpy(end, ": "), header->value);
-    *at = end + 1;
+    const char *mark = header->value[0] == '\0' ? ";" : ": ";
+    *at = put_part(put_part(start, header->name), mark);
+    put_text(at, header->value, strlen(header->value));
     return start;
 }
 

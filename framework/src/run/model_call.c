@@ -249,7 +249,9 @@ static cadre_status attempt_again(model_call *call, cadre_error *failure)
         return status;
     show_retry(call, failure, wait);
     cadre_error_clear(failure);
-    status = cadre_frame_sleep(call->frame, wait, failure);
+    // The millisecond it starts in may be nearly over, and a server's wish is a
+    // minimum.
+    status = cadre_frame_sleep(call->frame, wait + 1, failure);
     if (status != CADRE_OK)
         return status;
     cdr_mutex_lock(&tree->mu);

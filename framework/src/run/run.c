@@ -169,12 +169,12 @@ static cadre_event end_event(const cadre_run *run)
 static void show_start(const cadre_run *run)
 {
     cdr_tree *tree = run->tree;
-    cdr_event_ids ids;
+    cdr_event_id id;
     cadre_event event = {.type = CADRE_EVENT_STREAM_START};
     event.u.stream_start.trace_id = tree->trace_text;
     event.u.stream_start.team = tree->team->name;
     event.u.stream_start.offline = tree->runtime->offline;
-    cdr_event_address(tree->root, &event, &ids);
+    cdr_event_address(tree->root, &event, id);
     cdr_queue_push_take(&tree->queue, cdr_event_new(&event, NULL));
 }
 

@@ -1,6 +1,7 @@
 // See tool_round.h.
 #include "run/tool_round.h"
 
+#include "base/buf.h"
 #include "run/execute.h"
 #include "run/tool_run.h"
 #include "tree/outbox.h"
@@ -48,6 +49,17 @@ static const cadre_tool *find_tool(const cdr_offer *offer, const char *name)
     return NULL;
 }
 
+// "add, transfer_to_agent", or "none"; NULL: no memory.
+static char *list_offered(const cdr_offer *offer)
+{
+    cdr_buf text = CDR_BUF_INIT;
+    for (size_t i = 0; i < offer->count; i++)
+        cdr_buf_printf(&text, "%s%s", i == 0 ? "" : ", ", offer->infos[i].name);
+    if (offer->count == 0)
+        cdr_buf_append_text(&text, "none");
+    return cdr_buf_take(&text);
+}
+
 static bool birth_entry_locked(cadre_frame *frame, cdr_tool_entry *entry, int turn,
                                size_t index) CDR_REQUIRES(frame->tree->mu)
 {
@@ -93,6 +105,8 @@ cdr_round *cdr_round_new_locked(cadre_frame *frame, cdr_message *message, int tu
         entry->is_named_target =
             entry->tool == NULL && frame->scope != NULL &&
             cdr_scope_find(frame->scope, entry->call->name) != NULL;
+        if (entry->tool == NULL && round->offered == NULL)
+            round->offered = list_offered(offer);
         if (!birth_entry_locked(frame, entry, turn, i)) {
             cdr_round_free(round);
             return NULL;
@@ -111,6 +125,7 @@ void cdr_round_free(cdr_round *round)
         free(round->entries[i].target_message);
     }
     cdr_message_unref(round->message);
+    free(round->offered);
     free(round);
 }
 

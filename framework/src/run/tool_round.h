@@ -29,6 +29,7 @@ typedef struct cdr_tool_entry {
 
 typedef struct cdr_round {
     cdr_message *message; // the answer; a reference
+    char *offered;        // the names of the offered tools; made when one is unknown
     size_t n_entries;
     cdr_tool_entry entries[];
 } cdr_round;

@@ -127,21 +127,15 @@ static void settle(cadre_frame *frame, cdr_tool_entry *entry, cadre_result_code 
 
 // --- Before running ---
 
-static void settle_unknown(cadre_frame *frame, cdr_tool_entry *entry)
+static void settle_unknown(cadre_frame *frame, const cdr_round *round,
+                           cdr_tool_entry *entry)
 {
     cdr_buf text = CDR_BUF_INIT;
-    const cadre_agent *agent = frame->agent;
     char brief[CDR_BRIEF_SIZE];
-    cdr_buf_printf(&text, "There is no tool %s. Tools:",
+    cdr_buf_printf(&text, "There is no tool %s. Tools: ",
                    cdr_brief_text(brief, entry->call->name, '\''));
-    for (size_t i = 0; i < agent->tools.count; i++)
-        cdr_buf_printf(&text, "%s %s", i == 0 ? "" : ",",
-                       agent->tools.items[i]->info.name);
-    if (frame->scope != NULL && frame->scope->scope->tool != NULL)
-        cdr_buf_printf(&text, "%s %s", agent->tools.count == 0 ? "" : ",",
-                       frame->scope->scope->tool->info.name);
-    else if (agent->tools.count == 0)
-        cdr_buf_append_text(&text, " none");
+    cdr_buf_append_text(&text, round->offered == NULL ? "none" : round->offered);
+    cdr_buf_append_text(&text, ".");
     settle(frame, entry, CADRE_RESULT_UNKNOWN_TOOL, cdr_buf_text(&text));
     cdr_buf_fini(&text);
 }
@@ -334,7 +328,7 @@ static cadre_status sort_entries(cadre_frame *frame, cdr_round *round, tool_job 
         if (status != CADRE_OK)
             return status;
         if (entry->tool == NULL && !entry->is_named_target) {
-            settle_unknown(frame, entry);
+            settle_unknown(frame, round, entry);
             continue;
         }
         if (!check_arguments(frame, entry))

@@ -2,7 +2,6 @@
 #include "run/view.h"
 
 #include "base/buf.h"
-#include "run/scope.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -108,15 +107,17 @@ static void add_own_turn(builder *b, cdr_message *message)
     }
 }
 
-// Transfers, done and refused, are bookkeeping: only who made them is shown them.
-static bool is_transfer_call(const builder *b, const cadre_tool_call *call)
+// Is it the result of a tool that ran? Those of transfers, done and refused, are not.
+static bool is_work(const cdr_message *result)
 {
-    const cdr_scope_state *scope = b->frame->scope;
-    if (scope == NULL)
+    switch (result->m.code) {
+    case CADRE_RESULT_UNKNOWN_TOOL:
+    case CADRE_RESULT_INVALID_ARGUMENTS:
+    case CADRE_RESULT_BLOCKED:
         return false;
-    const cadre_tool *tool = scope->scope->tool;
-    return (tool != NULL && strcmp(call->name, tool->info.name) == 0) ||
-           cdr_scope_find(scope, call->name) != NULL;
+    default:
+        return result->m.to[0] == '\0';
+    }
 }
 
 // "[alice] add({...}) -> 7", a line for each tool of a turn that handed over to us.
@@ -126,7 +127,7 @@ static void add_traffic(builder *b, cdr_message *message)
     for (size_t i = 0; i < message->m.n_tool_calls; i++) {
         const cadre_tool_call *call = &message->m.tool_calls[i];
         const cdr_message *result = message->results[i];
-        if (result == NULL || result->m.to[0] != '\0' || is_transfer_call(b, call))
+        if (result == NULL || !is_work(result))
             continue;
         cdr_buf_printf(&text, "%s[%s] %s(", text.len == 0 ? "" : "\n",
                        message->m.agent, call->name);

@@ -3,11 +3,12 @@
 // Rules:
 // 1. Its own messages as they are, each call followed by its result, in call order; a
 //    call without one gets a synthetic result.
-// 2. Of other agents their final texts, as user turns with the speaker's name; not
-// their
-//    tool traffic, except that of a turn that handed over to this agent.
+// 2. Of other agents their last words (an answer, or what was said when handing over),
+//    as user turns with the speaker's name; not their tool traffic, except that of a
+//    turn that handed over to this agent; transfers themselves never.
 // 3. Input is shown to the agent it was said to.
-// 4. `history` narrows: all, own, last (the last user turn on), none (this frame's).
+// 4. `history` narrows: all, own, last (the last user turn on), none (this frame's; the
+//    last user turn where the frame has no input).
 // 5. The same conversation gives the same items, so that a prompt's prefix is stable.
 //
 // Renderings are made once for a message and kept with it.

@@ -1,0 +1,181 @@
+// What ends a run from outside while a server is still answering: signals, --timeout, a
+// reader that goes away, a disk that is full. The transfer is closed at once, as the
+// server sees it, and the exit status says what happened.
+#include "support/online.h"
+
+#include <signal.h>
+#include <string.h>
+
+#define N(array) (sizeof(array) / sizeof((array)[0]))
+#define PROMPT_NS ((int64_t)200 * 1000000)
+#define OPTIONS(...)                                                                   \
+    .options = (const char *const[])                                                   \
+    {                                                                                  \
+        __VA_ARGS__, NULL                                                              \
+    }
+
+// The beginning of an answer, then silence.
+static const http_step fading[] = {HTTP_SEND(ONLINE_HEAD ONLINE_TEXT("Half of it")),
+                                   HTTP_HOLD, HTTP_CLOSE, HTTP_END};
+// Silence from the start.
+static const http_step mute[] = {HTTP_HOLD, HTTP_CLOSE, HTTP_END};
+static const http_step whole[] = {HTTP_SEND(ONLINE_HEAD ONLINE_ANSWER("It came.")),
+                                  HTTP_CLOSE, HTTP_END};
+
+static http_server *start_with(const http_step *steps)
+{
+    http_server *server = http_server_start(NULL);
+
+    http_server_add(server, steps);
+    return server;
+}
+
+// The server has seen the connection close within 200 ms of the action.
+static void check_closed_at_once(http_server *server, const online_result *ran)
+{
+    int64_t closed_ns = 0;
+
+    CHECK_INT(http_server_request_count(server), 1);
+    CHECK(ran->program.acted_ns > 0);
+    if (CHECK(http_server_await_client_close(server, 0, &closed_ns)))
+        CHECK(closed_ns - ran->program.acted_ns < PROMPT_NS);
+}
+
+// The last line of --events.
+static void check_end(const char *lines, const char *status, const char *stop_reason)
+{
+    json_t *end = online_event(lines, "stream_end", 0);
+
+    CHECK_TEXT(json_string_value(json_object_get(end, "status")), status);
+    CHECK_TEXT(json_string_value(json_object_get(end, "stop_reason")), stop_reason);
+    CHECK_TEXT(json_string_value(json_object_get(end, "output")), "");
+    json_decref(end);
+}
+
+static void check_signal(int signal, const http_step *steps, const char *when,
+                         const char *reason)
+{
+    http_server *server = start_with(steps);
+    online_result ran;
+    const online_config config = {
+        OPTIONS("--events"),
+        .action = {.when = when, .is_on_stdout = true, .signal = signal}};
+
+    if (online_run(&config, server, &ran)) {
+        CHECK_INT(ran.program.exit_status, 4);
+        CHECK_INT(ran.program.signal, 0);
+        CHECK_CONTAINS(ran.program.err, "\nsolo  api  aborted ");
+        CHECK_CONTAINS(ran.program.err, reason);
+        check_end(ran.program.out, "aborted", "aborted");
+        check_closed_at_once(server, &ran);
+    }
+    online_result_fini(&ran);
+    http_server_stop(server);
+}
+
+static void test_bad_output__a_signal_closes_the_stream_within_200_ms(void)
+{
+    check_signal(SIGINT, fading, "\"text_delta\"", "interrupted by SIGINT");
+    check_signal(SIGTERM, fading, "\"text_delta\"", "interrupted by SIGTERM");
+}
+
+static void test_bad_output__a_signal_is_heeded_while_the_server_is_silent(void)
+{
+    check_signal(SIGINT, mute, "\"message_start\"", "interrupted by SIGINT");
+    check_signal(SIGTERM, mute, "\"message_start\"", "interrupted by SIGTERM");
+}
+
+static void test_bad_output__a_signal_in_the_wait_before_a_retry_asks_no_more(void)
+{
+    http_server *server = http_server_start(NULL);
+    online_result ran;
+    const online_config config = {
+        OPTIONS("--events"),
+        .action = {.when = "\"retry\"", .is_on_stdout = true, .signal = SIGINT}};
+
+    http_server_add_answer(server, 429, "Retry-After: 2\r\n", "application/json", "{}");
+    if (online_run(&config, server, &ran)) {
+        CHECK_INT(ran.program.exit_status, 4);
+        check_end(ran.program.out, "aborted", "aborted");
+        check_closed_at_once(server, &ran);
+    }
+    online_result_fini(&ran);
+    http_server_stop(server);
+}
+
+static void test_bad_output__a_timeout_of_the_run_exits_4(void)
+{
+    const http_step *const scripts[] = {fading, mute};
+
+    for (size_t i = 0; i < N(scripts); i++) {
+        http_server *server = start_with(scripts[i]);
+        online_result ran;
+        if (ONLINE_RUN(&ran, server, "--json", "--timeout", "150ms")) {
+            CHECK_INT(ran.program.exit_status, 4);
+            CHECK_TEXT(ran.status, "timeout");
+            CHECK_TEXT(ran.error_class, "timeout");
+            CHECK_TEXT(ran.output, "");
+            CHECK_INT(http_server_request_count(server), 1);
+            CHECK(http_server_await_client_close(server, 0, NULL));
+        }
+        online_result_fini(&ran);
+        http_server_stop(server);
+    }
+}
+
+static void check_gone_reader(const http_step *steps, const char *when)
+{
+    http_server *server = start_with(steps);
+    online_result ran;
+    const online_config config = {
+        OPTIONS("--events"),
+        .action = {.when = when, .is_on_stdout = true, .closes_stdout = true}};
+
+    if (online_run(&config, server, &ran)) {
+        CHECK_INT(ran.program.exit_status, 4);
+        CHECK_INT(ran.program.signal, 0);
+        CHECK_CONTAINS(ran.program.err, "output closed");
+        check_closed_at_once(server, &ran);
+    }
+    online_result_fini(&ran);
+    http_server_stop(server);
+}
+
+static void test_bad_output__a_reader_that_goes_away_aborts_the_run(void)
+{
+    check_gone_reader(fading, "\"text_delta\"");
+    check_gone_reader(mute, "\"message_start\"");
+}
+
+static void test_bad_output__a_full_disk_is_told_with_exit_1(void)
+{
+    static const char *const forms[] = {NULL, "--json", "--events"};
+
+    for (size_t i = 0; i < N(forms); i++) {
+        http_server *server = start_with(whole);
+        online_result ran;
+        const online_config config = {OPTIONS(forms[i]), .out = PROGRAM_STDOUT_FULL};
+        if (online_run(&config, server, &ran)) {
+            CHECK_INT(ran.program.exit_status, 1);
+            CHECK_CONTAINS(ran.program.err,
+                           "cadre: cannot write to stdout: No space left on device\n");
+        }
+        online_result_fini(&ran);
+        http_server_stop(server);
+    }
+}
+
+int main(void)
+{
+    static const CU_TestInfo tests[] = {
+        CHECK_TEST(test_bad_output__a_signal_closes_the_stream_within_200_ms),
+        CHECK_TEST(test_bad_output__a_signal_is_heeded_while_the_server_is_silent),
+        CHECK_TEST(test_bad_output__a_signal_in_the_wait_before_a_retry_asks_no_more),
+        CHECK_TEST(test_bad_output__a_timeout_of_the_run_exits_4),
+        CHECK_TEST(test_bad_output__a_reader_that_goes_away_aborts_the_run),
+        CHECK_TEST(test_bad_output__a_full_disk_is_told_with_exit_1),
+        CU_TEST_INFO_NULL,
+    };
+
+    return check_main("cli/bad_output", tests);
+}

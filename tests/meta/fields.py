@@ -1,0 +1,185 @@
+"""What the documents name is there.
+
+The fields in docs/events.md are those that are printed, and its promises hold;
+docs/team-file.md names every key of the schema; functions, types, files and links that any
+document names exist.
+"""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+import tree
+
+TEAM = """
+agents:
+  desk: {type: handoff, members: [triage, tech]}
+  triage: {model: m, tools: [tool]}
+  tech: {model: m}
+models: {m: {model: openai/any, retry: {backoff: 1ms}}}
+tools: {tool: {type: command, argv: [sh, -c, "echo working >&2; echo ok"]}}
+"""
+SCRIPT = """
+agents:
+  triage:
+    - {error: {status: 503}}
+    - {text: "One moment, please.", chunks: 4, tool_calls: [{name: tool}, {name: tool}]}
+    - {handoffs: [{to: triage}, {to: tech, message: help}, {to: tech}]}
+  tech: [{text: "Solved."}]
+"""
+# What no script can make happen.
+UNSEEN = {"reasoning_delta", "error"}
+# Names that CONTRIBUTING.md makes up.
+EXAMPLES = {"topologies/star.c", "cadre_topology_star"}
+
+
+def document(name):
+    return (tree.ROOT / "docs" / name).read_text(encoding="utf-8")
+
+
+def rows(text, heading):
+    """The rows of the table with that first cell in its head: lists of cells."""
+    lines = text.split(f"| {heading} |", 1)[1].split("\n\n", 1)[0].splitlines()[2:]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+
+
+def names(cell):
+    """The names in a cell, those in parentheses left out."""
+    return set(re.findall(r"`([a-z_]+)`", re.sub(r"\([^)]*\)", "", cell)))
+
+
+def run(folder, *options):
+    """Returns what a run of the team prints, and its exit status."""
+    ended = subprocess.run(
+        [os.environ["CADRE_BIN"], "run", "team.yaml", "Help", "--quiet", "--script",
+         "script.yaml", *options], cwd=folder, capture_output=True, text=True, check=False)
+    return ended.stdout, ended.returncode
+
+
+def compare(what, documented, printed):
+    if documented != printed:
+        yield (f"{what}: only in docs/events.md: {sorted(documented - printed)}; "
+               f"only printed: {sorted(printed - documented)}")
+
+
+def check_events(folder):
+    text = document("events.md")
+    common = names(" ".join(row[0] for row in rows(text, "field")))
+    kinds = {names(row[0]).pop(): names(row[1]) for row in rows(text, "`type` | further fields")}
+    printed, status = run(folder, "--events")
+    events = [json.loads(line) for line in printed.splitlines()]
+    seen = set()
+    for event in events:
+        seen.add(event["type"])
+        yield from compare(event["type"], kinds.get(event["type"], set()) | common,
+                           set(event))
+    yield from compare("event types", set(kinds) - UNSEEN, seen)
+    if status != 0:
+        yield f"the run with --events exits with {status}"
+    yield from check_order(events)
+
+
+def check_order(events):
+    """The numbered promises, as far as one run can show them."""
+    numbered = [event["seq"] for event in events if event["seq"] is not None]
+    if numbered != list(range(1, len(numbered) + 1)):
+        yield f"seq has gaps: {numbered}"
+    ends = [event["type"] for event in (events[0], events[-1])]
+    if ends != ["stream_start", "stream_end"]:
+        yield f"the first and the last event are {ends}"
+    started, ended, calls, text = {}, set(), set(), ""
+    for event in events:
+        kind = event["type"]
+        if kind == "frame_start":
+            started[event["frame"]] = event["parent"]
+        elif kind == "frame_end":
+            ended.add(event["frame"])
+            if event["frame"] not in started or started[event["frame"]] in ended:
+                yield f"frame_end out of order: {event}"
+        elif kind == "tool_call":
+            calls.add((event["frame"], event["call_id"]))
+        elif kind == "tool_result":
+            calls.discard((event["frame"], event["call_id"]))
+        elif kind in ("message_start", "retry"):
+            text = ""
+        elif kind == "text_delta":
+            text += event["text"]
+        elif kind == "message_end" and event["message"]["role"] == "assistant":
+            if event["message"]["content"] != text:
+                yield f"the deltas are {text!r}, the message is {event['message']}"
+    if calls or ended != set(started):
+        yield f"not ended: {calls}, {set(started) - ended}"
+
+
+def check_json(folder):
+    text = document("events.md")
+    whole, frames = text.split("A frame:", 1)
+    printed, _ = run(folder, "--json", "--all")
+    result = json.loads(printed)
+    fields = names(" ".join(row[0] for row in rows(whole.split("## `--json`")[1], "field")))
+    yield from compare("--json", fields, set(result))
+    documented = names(" ".join(row[0] for row in rows(frames, "field")))
+    for frame in result["frames"]:
+        kinds = {"agent", "model", "tool"} - {frame["kind"]}
+        yield from compare("a frame", documented - kinds, set(frame))
+
+
+def schema_keys(schema):
+    """All property names below a schema of the team file."""
+    for name, below in schema.get("properties", {}).items():
+        yield name
+        yield from schema_keys(below)
+    for word in ("items", "additionalProperties"):
+        if isinstance(schema.get(word), dict):
+            yield from schema_keys(schema[word])
+    for below in schema.get("anyOf", ()):
+        yield from schema_keys(below)
+
+
+def check_keys():
+    schema = subprocess.run([os.environ["CADRE_BIN"], "schema"], capture_output=True,
+                            text=True, check=True).stdout
+    written = document("team-file.md")
+    for key in sorted(set(schema_keys(json.loads(schema)))):
+        if not re.search(rf"\b{key}\b", written):
+            yield f"docs/team-file.md does not name the key '{key}'"
+
+
+def check_names():
+    """Functions and types, in prose and in pictures; files; links."""
+    text = "\n".join("\n".join(lines) for _, lines in tree.c_files())
+    known = set(re.findall(r"\w+", text))
+    pages = [*tree.ROOT.glob("*.md"), *tree.ROOT.glob("docs/*.md"),
+             *tree.ROOT.glob("*/README.md"), *tree.ROOT.glob("samples/*/README.md")]
+    for page in pages:
+        name = page.relative_to(tree.ROOT).as_posix()
+        text = page.read_text(encoding="utf-8")
+        for word in sorted(set(re.findall(r"\b(?:cadre|cdr|cli)_\w+", text)) - known):
+            if not word.endswith("NAME") and word not in EXAMPLES:
+                yield f"{name}: there is no '{word}'"
+        for path in re.findall(r"`([\w./-]+/[\w.-]+\.(?:c|h|py|cmake))`", text):
+            if "NAME" not in path and "MODULE" not in path and path not in EXAMPLES:
+                places = (tree.ROOT, tree.ROOT / "framework/include", tree.ROOT / "samples")
+                if not any((place / path).is_file() for place in places):
+                    yield f"{name}: there is no file '{path}'"
+        for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text):
+            if not (page.parent / link).exists():
+                yield f"{name}: the link '{link}' leads nowhere"
+
+
+def main():
+    problems = [*check_keys(), *check_names()]
+    with tempfile.TemporaryDirectory() as folder:
+        pathlib.Path(folder, "team.yaml").write_text(TEAM, encoding="utf-8")
+        pathlib.Path(folder, "script.yaml").write_text(SCRIPT, encoding="utf-8")
+        problems += check_events(folder)
+        problems += check_json(folder)
+    return tree.verdict(problems)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,203 @@
+// Every sample team gives the right answer, the whole of it on stdout, and checks
+// clean.
+//
+// A sample without an entry here is found by test_samples__all_are_tested.
+#include "support/program.h"
+
+#include <dirent.h>
+#include <jansson.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct sample {
+    const char *folder, *input;
+    const char *agent, *output;
+    const char *frames; // names of all frames, parents first
+    int model_calls, tool_calls;
+} sample;
+
+static const sample samples[] = {
+    {"hello", "I am Ada", "greeter", "Hello, Ada. It is good to see you.",
+     "agent greeter; model openai/gpt-5-mini; ", 1, 0},
+    {"customer-desk", "I want to return order 1042", "after_sales",
+     "Order 1042 was delivered on Monday, so you can return it. Your return label is "
+     "on its way.",
+     "agent desk; agent pre_sales; model fast; tool transfer_to_agent; "
+     "agent after_sales; model fast; tool order_status; model fast; ",
+     3, 2},
+};
+
+enum {
+    N_SAMPLES = sizeof(samples) / sizeof(samples[0]),
+    PATH_BYTES = 1024
+};
+
+// The sample's team file, as one types it in the root of the tree.
+static const char *team_of(const sample *it, char path[PATH_BYTES])
+{
+    snprintf(path, PATH_BYTES, "samples/%s/team.yaml", it->folder);
+    return path;
+}
+
+static bool run_sample(const sample *it, const char *option, program_result *ran)
+{
+    char root[PATH_BYTES], team[PATH_BYTES];
+    return PROGRAM_RUN(ran,
+                       .arguments =
+                           (const char *const[]){"run", team_of(it, team), it->input,
+                                                 "--offline", option, NULL},
+                       .directory = program_source_path("", root, sizeof(root)));
+}
+
+static void test_samples__answer_on_stdout_and_tree_on_stderr(void)
+{
+    char expected[512];
+    program_result ran;
+
+    for (int i = 0; i < N_SAMPLES; i++) {
+        if (!run_sample(&samples[i], "--plain", &ran))
+            return;
+        snprintf(expected, sizeof(expected), "%s\n", samples[i].output);
+        CHECK_INT(ran.exit_status, 0);
+        CHECK_TEXT(ran.out, expected);
+        CHECK_CONTAINS(ran.err, samples[i].agent);
+        CHECK_CONTAINS(ran.err, "\ncompleted, ");
+        program_result_fini(&ran);
+    }
+}
+
+// Writes "KIND NAME; " for each frame.
+static void list_frames(const json_t *frames, char *text, size_t size)
+{
+    size_t len = 0;
+
+    text[0] = '\0';
+    for (size_t i = 0; i < json_array_size(frames) && len < size; i++) {
+        const json_t *frame = json_array_get(frames, i);
+        const char *kind = json_string_value(json_object_get(frame, "kind"));
+        const char *name = json_string_value(json_object_get(frame, kind));
+        len += (size_t)snprintf(text + len, size - len, "%s %s; ", kind, name);
+    }
+}
+
+static json_int_t number_at(const json_t *object, const char *key)
+{
+    return json_integer_value(json_object_get(object, key));
+}
+
+static void check_result(const sample *it, const json_t *result)
+{
+    const json_t *usage = json_object_get(result, "usage");
+    char frames[512];
+
+    list_frames(json_object_get(result, "frames"), frames, sizeof(frames));
+    CHECK_TEXT(frames, it->frames);
+    CHECK_TEXT(json_string_value(json_object_get(result, "status")), "completed");
+    CHECK_TEXT(json_string_value(json_object_get(result, "agent")), it->agent);
+    CHECK_TEXT(json_string_value(json_object_get(result, "output")), it->output);
+    CHECK_INT(number_at(usage, "model_calls"), it->model_calls);
+    CHECK_INT(number_at(usage, "tool_calls"), it->tool_calls);
+}
+
+static void test_samples__json_has_answer_calls_and_frames(void)
+{
+    char root[PATH_BYTES], team[PATH_BYTES];
+    program_result ran;
+
+    for (int i = 0; i < N_SAMPLES; i++) {
+        if (!PROGRAM_RUN(&ran,
+                         .arguments =
+                             (const char *const[]){"run", team_of(&samples[i], team),
+                                                   samples[i].input, "--offline",
+                                                   "--json", "--all", "--quiet", NULL},
+                         .directory = program_source_path("", root, sizeof(root))))
+            return;
+        json_t *result = json_loads(ran.out, 0, NULL);
+        CHECK_INT(ran.exit_status, 0);
+        CHECK_TEXT(ran.err, "");
+        check_result(&samples[i], result);
+        json_decref(result);
+        program_result_fini(&ran);
+    }
+}
+
+static void test_samples__check_clean_with_their_scripts(void)
+{
+    char root[PATH_BYTES], team[PATH_BYTES];
+    program_result ran;
+
+    for (int i = 0; i < N_SAMPLES; i++) {
+        if (!PROGRAM_RUN(&ran,
+                         .arguments =
+                             (const char *const[]){"check", team_of(&samples[i], team),
+                                                   "--offline", NULL},
+                         .directory = program_source_path("", root, sizeof(root))))
+            return;
+        CHECK_INT(ran.exit_status, 0);
+        CHECK(strncmp(ran.out, "ok: ", 4) == 0);
+        CHECK_TEXT(ran.err, "");
+        program_result_fini(&ran);
+    }
+}
+
+// Paths in a team file are relative to it, not to where the program is started.
+static void test_samples__run_from_any_folder(void)
+{
+    char team[PATH_BYTES];
+    program_result ran;
+
+    if (!PROGRAM_RUN(&ran,
+                     .arguments =
+                         (const char *const[]){
+                             "run",
+                             program_source_path("samples/customer-desk/team.yaml",
+                                                 team, sizeof(team)),
+                             samples[1].input, "--offline", "--quiet", NULL},
+                     .directory = "/"))
+        return;
+    CHECK_INT(ran.exit_status, 0);
+    CHECK_CONTAINS(ran.out, "delivered on Monday");
+    program_result_fini(&ran);
+}
+
+static bool has_entry(const char *folder)
+{
+    for (int i = 0; i < N_SAMPLES; i++)
+        if (strcmp(samples[i].folder, folder) == 0)
+            return true;
+    return false;
+}
+
+static void test_samples__all_are_tested(void)
+{
+    char folder[PATH_BYTES], team[2 * PATH_BYTES];
+    int n_found = 0;
+    DIR *directory = opendir(program_source_path("samples", folder, sizeof(folder)));
+
+    if (!CHECK(directory != NULL))
+        return;
+    for (const struct dirent *entry; (entry = readdir(directory));) {
+        snprintf(team, sizeof(team), "%s/%s/team.yaml", folder, entry->d_name);
+        if (access(team, R_OK) != 0)
+            continue;
+        n_found++;
+        if (!has_entry(entry->d_name))
+            CHECK_TEXT(entry->d_name, "a sample of the table");
+    }
+    closedir(directory);
+    CHECK_INT(n_found, N_SAMPLES);
+}
+
+static const CU_TestInfo tests[] = {
+    CHECK_TEST(test_samples__answer_on_stdout_and_tree_on_stderr),
+    CHECK_TEST(test_samples__json_has_answer_calls_and_frames),
+    CHECK_TEST(test_samples__check_clean_with_their_scripts),
+    CHECK_TEST(test_samples__run_from_any_folder),
+    CHECK_TEST(test_samples__all_are_tested),
+    CU_TEST_INFO_NULL,
+};
+
+int main(void)
+{
+    return check_main("samples", tests);
+}
