@@ -23,6 +23,10 @@ typedef struct loop {
     size_t bytes;
 } loop;
 
+enum {
+    WARM_UP = 1000
+};
+
 static size_t heap_bytes(void)
 {
     struct mallinfo2 info = mallinfo2();
@@ -33,9 +37,13 @@ static cadre_status call_many(void *ctx, cadre_frame *frame, cadre_error *err)
 {
     loop *l = ctx;
     char key[24];
-    size_t bytes = heap_bytes();
-    double cpu = bench_cpu_us();
-    for (long i = 0; i < l->n; i++) {
+    size_t bytes = 0;
+    double cpu = 0;
+    for (long i = -WARM_UP; i < l->n; i++) {
+        if (i == 0) {
+            bytes = heap_bytes();
+            cpu = bench_cpu_us();
+        }
         if (l->keep)
             snprintf(key, sizeof key, "%ld", i);
         cadre_status status = cadre_frame_delegate(

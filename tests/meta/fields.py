@@ -161,6 +161,9 @@ def check_names():
         for word in sorted(set(re.findall(r"\b(?:cadre|cdr|cli)_\w+", text)) - known):
             if not word.endswith("NAME") and word not in EXAMPLES:
                 yield f"{name}: there is no '{word}'"
+        for picture in re.findall(r"^```text\n(.*?)^```", text, re.S | re.M):
+            for word in sorted(set(re.findall(r"\b[a-z]+_\w+", picture)) - known):
+                yield f"{name}: there is no '{word}'"
         for path in re.findall(r"`([\w./-]+/[\w.-]+\.(?:c|h|py|cmake))`", text):
             if "NAME" not in path and "MODULE" not in path and path not in EXAMPLES:
                 places = (tree.ROOT, tree.ROOT / "framework/include", tree.ROOT / "samples")

@@ -299,12 +299,13 @@ size_t driven_count(const char *agent)
 bool driven_await_held(size_t n)
 {
     struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
+    clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += 20;
     int waited = 0;
     pthread_mutex_lock(&driven.mu);
     while (driven.n_held < n && waited == 0)
-        waited = pthread_cond_timedwait(&driven.changed, &driven.mu, &until);
+        waited = pthread_cond_clockwait(&driven.changed, &driven.mu, CLOCK_MONOTONIC,
+                                        &until);
     pthread_mutex_unlock(&driven.mu);
     return waited == 0;
 }

@@ -53,7 +53,8 @@ bool online_run(const online_config *config, const http_server *server,
                 online_result *result)
 {
     const char *arguments[16] = {"run", config->team ? config->team : "online.yaml",
-                                 "Where is order 1042?"};
+                                 config->input ? config->input
+                                               : "Where is order 1042?"};
     char url[256] = "OPENAI_BASE_URL=", teams[4096];
     const char *const changes[] = {"OPENAI_API_KEY=" ONLINE_KEY, url, NULL};
     size_t len = strlen(url);

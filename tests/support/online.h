@@ -21,7 +21,8 @@
 
 typedef struct online_config {
     const char *const *options; // after "run TEAM INPUT"; NULL at the end; or NULL
-    const char *team;           // in tests/cli/teams; NULL: online.yaml
+    const char *team;           // from tests/cli/teams; NULL: online.yaml
+    const char *input;          // NULL: "Where is order 1042?"
     const char *base_url;       // NULL: the server's
     program_stdout out;
     program_action action;

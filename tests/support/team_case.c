@@ -93,13 +93,13 @@ char *team_case_frames(team_case *t)
     const cadre_frame_info *frames = NULL;
     size_t n = 0;
     cdr_buf text = CDR_BUF_INIT;
-    CHECK_OK(cadre_run_frames(t->run, &frames, &n, &t->err), &t->err);
+    cadre_error err = CADRE_ERROR_INIT;
+    CHECK_OK(cadre_run_frames(t->run, &frames, &n, &err), &err);
     for (size_t i = 0; i < n; i++) {
         const cadre_frame_info *frame = &frames[i];
         CHECK(frame->parent < (int)i);
         CHECK_INT(frame->depth, depth_of(frames, i));
-        CHECK_TEXT(frame->parent_id,
-                   frame->parent < 0 ? "" : frames[frame->parent].id);
+        CHECK_TEXT(frame->parent_id, frame->parent < 0 ? "" : frames[frame->parent].id);
         CHECK_TEXT(frame->trace_id, cadre_run_trace_id(t->run));
         cdr_buf_printf(&text, "%*s%s %s %s %s %s\n", 2 * level_of(frames, i), "",
                        frame->kind, frame->name, frame->key,

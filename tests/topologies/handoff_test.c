@@ -19,9 +19,10 @@ static void open_desk(const char *options)
     team_case_open(&t);
     memset(&adds, 0, sizeof adds);
     team_case_add_adder(&t, &adds);
-    cadre_team_add_topology(t.team, "handoff",
-                            CADRE_TOPOLOGY(.name = "desk", .options = options,
-                                           .members = CADRE_NAMES("alice", "bob", "carol")));
+    cadre_team_add_topology(
+        t.team, "handoff",
+        CADRE_TOPOLOGY(.name = "desk", .options = options,
+                       .members = CADRE_NAMES("alice", "bob", "carol")));
     cadre_team_add_llm(t.team, CADRE_LLM(.name = "alice", .model = DRIVEN_MODEL,
                                          .tools = CADRE_NAMES("add"),
                                          .handoffs = CADRE_NAMES("bob", "carol")));
@@ -154,8 +155,9 @@ static void test_handoff__first_valid_transfer_of_a_turn_wins(void)
     check_transfers("alice: alice nobody unknown\nalice: alice bob done\n"
                     "alice: alice carol superseded\nbob: bob carol done\n");
     CHECK_INT(recorder_count(&t.recorder, CADRE_EVENT_TOOL_RESULT), 4);
-    CHECK_CONTAINS(recorder_text(&t.recorder, CADRE_EVENT_TOOL_RESULT),
-                   "Not handed over to carol: this turn was handed over to bob already.");
+    CHECK_CONTAINS(
+        recorder_text(&t.recorder, CADRE_EVENT_TOOL_RESULT),
+        "Not handed over to carol: this turn was handed over to bob already.");
     CHECK_LACKS(driven_request("bob", 0), "second");
     team_case_close(&t);
 }
@@ -182,7 +184,8 @@ static void test_handoff__runs_the_turns_tools_in_either_order(void)
 static void test_handoff__shows_a_line_for_each_other_tool(void)
 {
     open_desk(NULL);
-    DRIVEN("alice", "call add {\"a\":1,\"b\":1}\nto bob see\ncall add {\"a\":2,\"b\":2}");
+    DRIVEN("alice",
+           "call add {\"a\":1,\"b\":1}\nto bob see\ncall add {\"a\":2,\"b\":2}");
     DRIVEN("bob", "to carol");
     DRIVEN("carol", "say ok");
     team_case_run(&t, "hi");
@@ -203,7 +206,8 @@ static void test_handoff__shows_what_was_said_when_handing_over(void)
     DRIVEN("bob", "say done");
     team_case_run(&t, "hi");
     check_answer("bob", "done");
-    CHECK_TEXT(driven_request("bob", 0), "user: hi\nuser: [alice]: I will connect you.\n");
+    CHECK_TEXT(driven_request("bob", 0),
+               "user: hi\nuser: [alice]: I will connect you.\n");
     team_case_close(&t);
 }
 
@@ -217,9 +221,10 @@ static void test_handoff__model_reads_a_refusal_and_answers_itself(void)
     team_case_run(&t, "hi");
     check_answer("bob", "mine");
     check_transfers("alice: alice bob done\nbob: bob alice refused\n");
-    CHECK_CONTAINS(driven_request("bob", 1),
-                   "Not handed over to alice: the limit of 1 handoffs (max_handoffs) is "
-                   "reached.");
+    CHECK_CONTAINS(
+        driven_request("bob", 1),
+        "Not handed over to alice: the limit of 1 handoffs (max_handoffs) is "
+        "reached.");
     team_case_close(&t);
 }
 
@@ -282,7 +287,8 @@ static void test_handoff__lets_two_members_talk_as_long_as_they_get_on(void)
     add_pair(NULL);
     DRIVEN("alice", "to bob 1", "to bob 3", "to bob 5", "to bob 7", "to bob 9",
            "say settled");
-    DRIVEN("bob", "to alice 2", "to alice 4", "to alice 6", "to alice 8", "to alice 10");
+    DRIVEN("bob", "to alice 2", "to alice 4", "to alice 6", "to alice 8",
+           "to alice 10");
     team_case_run(&t, "hi");
     check_answer("alice", "settled");
     CHECK_INT(recorder_count(&t.recorder, CADRE_EVENT_TRANSFER), 10);
@@ -323,7 +329,8 @@ static void test_handoff__each_node_has_its_own_time(void)
     (void)err;
     team_case_open_fake(&t);
     cadre_team_add_topology(t.team, "handoff",
-                            CADRE_TOPOLOGY(.name = "desk", .options = "{\"node_timeout\": \"10s\"}",
+                            CADRE_TOPOLOGY(.name = "desk",
+                                           .options = "{\"node_timeout\": \"10s\"}",
                                            .members = CADRE_NAMES("alice", "bob")));
     cadre_team_add_llm(t.team, CADRE_LLM(.name = "alice", .model = DRIVEN_MODEL));
     cadre_team_add_llm(t.team, CADRE_LLM(.name = "bob", .model = DRIVEN_MODEL));
@@ -343,7 +350,8 @@ static void run_late_node(const char *alice, const char *bob)
 {
     team_case_open_fake(&t);
     cadre_team_add_topology(t.team, "handoff",
-                            CADRE_TOPOLOGY(.name = "desk", .options = "{\"node_timeout\": \"10s\"}",
+                            CADRE_TOPOLOGY(.name = "desk",
+                                           .options = "{\"node_timeout\": \"10s\"}",
                                            .members = CADRE_NAMES("alice", "bob")));
     cadre_team_add_llm(t.team, CADRE_LLM(.name = "alice", .model = DRIVEN_MODEL));
     cadre_team_add_llm(t.team, CADRE_LLM(.name = "bob", .model = DRIVEN_MODEL));
@@ -375,11 +383,12 @@ static void test_handoff__time_of_who_handed_over_does_not_bind_the_target(void)
 {
     team_case_open_fake(&t);
     cadre_team_add_topology(t.team, "handoff",
-                            CADRE_TOPOLOGY(.name = "desk", .options = "{\"node_timeout\": \"10s\"}",
+                            CADRE_TOPOLOGY(.name = "desk",
+                                           .options = "{\"node_timeout\": \"10s\"}",
                                            .members = CADRE_NAMES("alice", "bob")));
     cadre_team_add_llm(t.team, CADRE_LLM(.name = "alice", .model = DRIVEN_MODEL));
-    cadre_team_add_llm(t.team, CADRE_LLM(.name = "bob", .model = DRIVEN_MODEL,
-                                         .timeout_ms = 60000));
+    cadre_team_add_llm(
+        t.team, CADRE_LLM(.name = "bob", .model = DRIVEN_MODEL, .timeout_ms = 60000));
     DRIVEN("alice", "gate\nto bob");
     DRIVEN("bob", "hold");
     if (team_case_start(&t, CADRE_RUN(.input = "hi")) == NULL)
@@ -411,8 +420,7 @@ static void test_handoff__next_user_turn_starts_at_the_last_speaker(void)
     team_case_run_with(&t, CADRE_RUN(.input = "second", .session = "s"));
     check_answer("bob", "two");
     CHECK_INT(driven_count("alice"), 1);
-    CHECK_TEXT(driven_request("bob", 1),
-               "user: first\nassistant: one\nuser: second\n");
+    CHECK_TEXT(driven_request("bob", 1), "user: first\nassistant: one\nuser: second\n");
     team_case_close(&t);
 }
 
@@ -440,7 +448,8 @@ static void test_handoff__return_to_source_gives_the_last_word_back(void)
     team_case_close(&t);
 }
 
-static void write_desk_file(test_folder *folder, const char *history, char path[FOLDER_PATH_SIZE])
+static void write_desk_file(test_folder *folder, const char *history,
+                            char path[FOLDER_PATH_SIZE])
 {
     char text[600];
     snprintf(text, sizeof text,
@@ -513,10 +522,12 @@ static void test_handoff__ten_thousand_transfers_on_one_stack(void)
         CADRE_TOPOLOGY(.name = "desk", .members = CADRE_NAMES("alice", "bob"),
                        .options = "{\"max_handoffs\": \"unlimited\", \"window\": "
                                   "\"unlimited\", \"repeat\": \"unlimited\"}"));
-    cadre_team_add_function(t.team, CADRE_FUNCTION(.name = "alice", .run = pass_on, .ctx = &self,
+    cadre_team_add_function(t.team, CADRE_FUNCTION(.name = "alice", .run = pass_on,
+                                                   .ctx = &self,
                                                    .handoffs = CADRE_NAMES("bob")));
-    cadre_team_add_function(t.team, CADRE_FUNCTION(.name = "bob", .run = pass_on, .ctx = &self,
-                                                   .handoffs = CADRE_NAMES("alice")));
+    cadre_team_add_function(t.team,
+                            CADRE_FUNCTION(.name = "bob", .run = pass_on, .ctx = &self,
+                                           .handoffs = CADRE_NAMES("alice")));
     if (team_case_start(&t, CADRE_RUN(.input = "go")) == NULL)
         return;
     t.status = cadre_run_wait(t.run, &t.result, &t.err);
@@ -546,7 +557,8 @@ static cadre_status hand_over_twice(void *ctx, cadre_frame *frame, cadre_error *
     cadre_error refused = CADRE_ERROR_INIT;
     CHECK_STATUS(cadre_frame_transfer(frame, CADRE_CALL(.agent = bob), &refused),
                  CADRE_EREFUSED, &refused);
-    CHECK_STATUS(cadre_frame_transfer(frame, CADRE_CALL(.agent = cadre_frame_agent(frame)), NULL),
+    CHECK_STATUS(cadre_frame_transfer(
+                     frame, CADRE_CALL(.agent = cadre_frame_agent(frame)), NULL),
                  CADRE_EREFUSED, NULL);
     return CADRE_OK;
 }
@@ -554,9 +566,11 @@ static cadre_status hand_over_twice(void *ctx, cadre_frame *frame, cadre_error *
 static void test_handoff__c_agent_hands_over_once_with_json(void)
 {
     team_case_open(&t);
-    cadre_team_add_topology(t.team, "handoff",
-                            CADRE_TOPOLOGY(.name = "desk", .members = CADRE_NAMES("alice", "bob")));
-    cadre_team_add_function(t.team, CADRE_FUNCTION(.name = "alice", .run = hand_over_twice));
+    cadre_team_add_topology(
+        t.team, "handoff",
+        CADRE_TOPOLOGY(.name = "desk", .members = CADRE_NAMES("alice", "bob")));
+    cadre_team_add_function(t.team,
+                            CADRE_FUNCTION(.name = "alice", .run = hand_over_twice));
     cadre_team_add_llm(t.team, CADRE_LLM(.name = "bob", .model = DRIVEN_MODEL));
     DRIVEN("bob", "say done");
     team_case_run(&t, "hi");
@@ -568,12 +582,13 @@ static void test_handoff__c_agent_hands_over_once_with_json(void)
 static void test_handoff__members_limit_is_the_runs_stop_reason(void)
 {
     team_case_open(&t);
-    cadre_team_add_topology(t.team, "handoff",
-                            CADRE_TOPOLOGY(.name = "desk", .members = CADRE_NAMES("alice")));
+    cadre_team_add_topology(
+        t.team, "handoff",
+        CADRE_TOPOLOGY(.name = "desk", .members = CADRE_NAMES("alice")));
     memset(&adds, 0, sizeof adds);
     team_case_add_adder(&t, &adds);
-    cadre_team_add_llm(t.team, CADRE_LLM(.name = "alice", .model = DRIVEN_MODEL, .max_turns = 2,
-                                         .tools = CADRE_NAMES("add")));
+    cadre_team_add_llm(t.team, CADRE_LLM(.name = "alice", .model = DRIVEN_MODEL,
+                                         .max_turns = 2, .tools = CADRE_NAMES("add")));
     DRIVEN("alice", "always\nsay so far\ncall add {\"a\":1,\"b\":1}");
     team_case_run(&t, "hi");
     CHECK_OK(t.status, &t.err);

@@ -237,7 +237,7 @@ static void fail_transfer(cdr_attempt *attempt, const cdr_transfer_end *end)
         break;
     case CDR_TRANSFER_FAILED:
         error_class = CADRE_CLASS_CONNECTION;
-        what = "the request could not be sent";
+        what = "the request failed";
         retryable = false;
         break;
     default:

@@ -65,8 +65,8 @@ static bool set_ca(CURL *handle, const char *ca_file)
     return code == CURLE_OK;
 }
 
-// Pieces of an answer are a few hundred bytes; curl's own 16 KiB for each transfer would
-// be a third of what a waiting run costs.
+// Pieces of an answer are a few hundred bytes; curl's own 16 KiB for each transfer
+// would be a third of what a waiting run costs.
 #define RECEIVE_BYTES 2048L
 
 static bool set_constants(cdr_easy *easy, cdr_loop *loop)

@@ -288,10 +288,7 @@ static void resume_all_locked(cdr_queue *queue)
 
 bool cdr_queue_is_deaf(cdr_queue *queue)
 {
-    cdr_mutex_lock(&queue->mu);
-    bool is_deaf = queue->is_deaf;
-    cdr_mutex_unlock(&queue->mu);
-    return is_deaf;
+    return atomic_load_explicit(&queue->is_deaf, memory_order_relaxed);
 }
 
 void cdr_queue_deafen(cdr_queue *queue)

@@ -48,7 +48,7 @@ typedef struct cdr_queue {
     int n_blocked;               // guarded by mu; producers that wait
     bool is_wide;                // guarded by mu; the bound is off: the run is stopping
     bool is_closed;              // guarded by mu; nothing will be pushed any more
-    bool is_deaf;                // guarded by mu; nobody listens
+    atomic_bool is_deaf;         // set under mu, read by any; nobody listens
 } cdr_queue;
 
 void cdr_queue_init(cdr_queue *queue);

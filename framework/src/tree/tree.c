@@ -242,9 +242,11 @@ static cadre_frame *frame_new_locked(cdr_tree *tree, cadre_frame *parent,
                                      const cdr_birth *birth, const char *key)
 {
     size_t key_size = strlen(key) + 1;
-    cadre_frame *frame = calloc(1, sizeof *frame + key_size);
+    // malloc and a clearing: calloc goes round the thread's cache of freed blocks.
+    cadre_frame *frame = malloc(sizeof *frame + key_size);
     if (frame == NULL)
         return NULL;
+    memset(frame, 0, sizeof *frame);
     memcpy(frame->key, key, key_size);
     frame->tree = tree;
     frame->parent = parent;
@@ -273,7 +275,7 @@ static void tell_birth_locked(cadre_frame *frame, const cdr_birth *birth)
     cadre_event *event = birth->event;
     if (event == NULL && frame->kind == CDR_FRAME_AGENT) {
         event = &start;
-        if (frame->parent != NULL)
+        if (frame->parent != NULL && !cdr_queue_is_deaf(&frame->tree->queue))
             cadre_id_text(frame->parent->id, parent);
         start.u.frame_start.parent_id = parent;
         start.u.frame_start.key = frame->key;
@@ -471,11 +473,10 @@ const char *cdr_frame_referer(const cadre_frame *frame)
 
 cdr_work *cdr_work_new(cdr_strand *strand)
 {
-    cdr_work *work = calloc(1, sizeof *work);
+    cdr_work *work = malloc(sizeof *work);
     if (work == NULL)
         return NULL;
-    work->strand = strand;
-    work->cancel_fd = -1;
+    *work = (cdr_work){.strand = strand, .cancel_fd = -1};
     return work;
 }
 

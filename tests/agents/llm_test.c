@@ -1,0 +1,376 @@
+// The llm agent: turns, tools in parallel, limits, and what the model is told of them.
+#include "support/check.h"
+#include "support/team_case.h"
+
+#include "tree/queue.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+static team_case t;
+static adder adds;
+
+static void open_solo(cadre_llm llm)
+{
+    team_case_open(&t);
+    memset(&adds, 0, sizeof adds);
+    team_case_add_adder(&t, &adds);
+    llm.struct_size = sizeof llm;
+    llm.name = "solo";
+    llm.model = DRIVEN_MODEL;
+    if (llm.tools.count == 0)
+        llm.tools = (cadre_names)CADRE_NAMES("add");
+    cadre_team_add_llm(t.team, &llm);
+}
+
+static void test_llm__asks_runs_tools_and_asks_again(void)
+{
+    open_solo((cadre_llm){.instructions = "Add well."});
+    DRIVEN("solo", "say let me see\ncall add {\"a\":3,\"b\":4}\nusage 10 5",
+           "say it is 7\nusage 20 3");
+    team_case_run(&t, "3 and 4?");
+    CHECK_OK(t.status, &t.err);
+    CHECK_TEXT(t.result->text, "it is 7");
+    CHECK_TEXT(driven_system("solo", 0), "Add well.");
+    CHECK_TEXT(driven_tools("solo", 0), "add");
+    CHECK_TEXT(driven_request("solo", 1), "user: 3 and 4?\n"
+                                          "assistant: let me see\n"
+                                          "call call_1 add {\"a\":3,\"b\":4}\n"
+                                          "tool call_1: 7\n");
+    CHECK_INT(t.result->usage.model_calls, 2);
+    CHECK_INT(t.result->usage.tool_calls, 1);
+    CHECK_INT(t.result->usage.input_tokens, 30);
+    CHECK_INT(t.result->usage.output_tokens, 8);
+    CHECK_TEXT(recorder_text(&t.recorder, CADRE_EVENT_TOOL_RESULT), "solo: add ok 7\n");
+    CHECK_TEXT(recorder_text(&t.recorder, CADRE_EVENT_MESSAGE_END),
+               "solo: user 3 and 4?\nsolo: assistant let me see\n"
+               "solo: assistant it is 7\n");
+    team_case_close(&t);
+}
+
+static void test_llm__each_request_starts_with_the_one_before(void)
+{
+    open_solo((cadre_llm){0});
+    DRIVEN("solo", "call add {\"a\":1,\"b\":1}\ncall add {\"a\":2,\"b\":2}",
+           "say hm\ncall add {\"a\":3,\"b\":3}", "call nothing", "call add {broken",
+           "say end");
+    team_case_run(&t, "hi");
+    CHECK_OK(t.status, &t.err);
+    for (size_t i = 1; i < 5; i++) {
+        const char *before = driven_request("solo", i - 1);
+        CHECK_BYTES(driven_request("solo", i), strlen(before), before, strlen(before));
+        CHECK(strlen(driven_request("solo", i)) > strlen(before));
+    }
+    team_case_close(&t);
+}
+
+// --- Limits ---
+
+static void test_llm__max_turns_without_an_answer_fails(void)
+{
+    open_solo((cadre_llm){.max_turns = 3});
+    DRIVEN("solo", "always\ncall add {\"a\":1,\"b\":1}");
+    team_case_run(&t, "hi");
+    CHECK_STATUS(t.status, CADRE_EFAILED, &t.err);
+    CHECK_INT(t.result->stop_reason, CADRE_STOP_MAX_TURNS);
+    CHECK_INT(t.result->error.error_class, CADRE_CLASS_LIMIT);
+    CHECK_TEXT(t.err.text, "agent 'solo': no answer after 3 turns (max_turns)");
+    CHECK_INT(driven_count("solo"), 3);
+    CHECK_INT(atomic_load(&adds.n_runs), 3);
+    team_case_close(&t);
+}
+
+static void test_llm__max_turns_with_an_answer_completes(void)
+{
+    open_solo((cadre_llm){.max_turns = 2});
+    DRIVEN("solo", "say first draft\ncall add {\"a\":1,\"b\":1}",
+           "call add {\"a\":1,\"b\":2}");
+    team_case_run(&t, "hi");
+    CHECK_OK(t.status, &t.err);
+    CHECK_INT(t.result->status, CADRE_FRAME_COMPLETED);
+    CHECK_INT(t.result->stop_reason, CADRE_STOP_MAX_TURNS);
+    CHECK_TEXT(t.result->text, "first draft");
+    team_case_close(&t);
+}
+
+static void test_llm__max_bad_calls_counts_bad_rounds_in_a_row(void)
+{
+    open_solo((cadre_llm){.max_bad_calls = 2});
+    DRIVEN("solo", "call nothing", "call add {\"a\":1,\"b\":1}", "call nothing",
+           "call add {\"a\":true}", "say never");
+    team_case_run(&t, "hi");
+    CHECK_STATUS(t.status, CADRE_EFAILED, &t.err);
+    CHECK_INT(t.result->stop_reason, CADRE_STOP_LIMIT);
+    CHECK_TEXT(t.err.text, "agent 'solo': 2 bad tool calls in a row (max_bad_calls)");
+    CHECK_INT(driven_count("solo"), 4);
+    team_case_close(&t);
+}
+
+static void test_llm__max_model_calls_of_the_run(void)
+{
+    open_solo((cadre_llm){0});
+    DRIVEN("solo", "always\ncall add {\"a\":1,\"b\":1}");
+    team_case_run_with(&t, CADRE_RUN(.input = "hi", .limits = {.max_model_calls = 4}));
+    CHECK_STATUS(t.status, CADRE_EFAILED, &t.err);
+    CHECK_INT(t.result->stop_reason, CADRE_STOP_LIMIT);
+    CHECK_INT(t.result->error.error_class, CADRE_CLASS_LIMIT);
+    CHECK_CONTAINS(t.err.text, "max_model_calls of 4");
+    CHECK_INT(driven_count("solo"), 4);
+    team_case_close(&t);
+}
+
+static void test_llm__max_tool_calls_leaves_no_call_without_a_result(void)
+{
+    open_solo((cadre_llm){0});
+    DRIVEN("solo", "call add {\"a\":1,\"b\":1}\ncall add {\"a\":2,\"b\":2}\n"
+                   "call add {\"a\":3,\"b\":3}");
+    team_case_run_with(&t, CADRE_RUN(.input = "hi", .limits = {.max_tool_calls = 2}));
+    CHECK_STATUS(t.status, CADRE_EFAILED, &t.err);
+    CHECK_INT(t.result->stop_reason, CADRE_STOP_LIMIT);
+    CHECK_CONTAINS(t.err.text, "max_tool_calls of 2");
+    CHECK_INT(atomic_load(&adds.n_runs), 0);
+    CHECK_INT(recorder_count(&t.recorder, CADRE_EVENT_TOOL_RESULT), 3);
+    team_case_close(&t);
+}
+
+// --- Tools ---
+
+static void test_llm__unknown_tool_is_told_the_names(void)
+{
+    open_solo((cadre_llm){0});
+    DRIVEN("solo", "call readLine\ncall add {\"a\":1,\"b\":1}", "say done");
+    team_case_run(&t, "hi");
+    CHECK_OK(t.status, &t.err);
+    CHECK_CONTAINS(driven_request("solo", 1),
+                   "tool call_1: There is no tool 'readLine'. Tools: add.\n"
+                   "tool call_2: 2\n");
+    CHECK_CONTAINS(recorder_text(&t.recorder, CADRE_EVENT_TOOL_RESULT),
+                   "solo: readLine unknown_tool There is no");
+    team_case_close(&t);
+}
+
+static void test_llm__wrong_arguments_are_told_and_not_run(void)
+{
+    open_solo((cadre_llm){0});
+    DRIVEN("solo", "call add {\"a\":1}\ncall add [1,2]\ncall add {\"a\":", "say done");
+    team_case_run(&t, "hi");
+    CHECK_OK(t.status, &t.err);
+    CHECK_INT(atomic_load(&adds.n_runs), 0);
+    CHECK_CONTAINS(driven_request("solo", 1), "'b'");
+    CHECK_INT(recorder_count(&t.recorder, CADRE_EVENT_TOOL_RESULT), 3);
+    CHECK_LACKS(recorder_text(&t.recorder, CADRE_EVENT_TOOL_RESULT), " ok ");
+    team_case_close(&t);
+}
+
+// A tool that meets the others of its turn: none returns before all have started.
+typedef struct meeting {
+    pthread_barrier_t barrier;
+} meeting;
+
+static cadre_status meet(void *ctx, cadre_frame *frame, const json_t *arguments,
+                         cadre_error *err)
+{
+    meeting *self = ctx;
+    const char *name = json_string_value(json_object_get(arguments, "name"));
+    pthread_barrier_wait(&self->barrier);
+    if (strcmp(name, "bad") == 0)
+        return cadre_fail(err, CADRE_EIO, "bad was here");
+    if (strcmp(name, "mute") == 0)
+        return CADRE_EFAILED;
+    return cadre_frame_set_output(frame, name, err);
+}
+
+static void test_llm__tools_run_at_once_with_results_in_call_order(void)
+{
+    meeting self;
+    pthread_barrier_init(&self.barrier, NULL, 4);
+    open_solo((cadre_llm){.tools = CADRE_NAMES("meet")});
+    cadre_team_add_tool(t.team, CADRE_TOOL(.name = "meet", .description = "Meets",
+                                           .run = meet, .ctx = &self,
+                                           .parameters = "{\"type\":\"object\"}"));
+    DRIVEN("solo",
+           "call meet {\"name\":\"one\"}\ncall meet {\"name\":\"bad\"}\n"
+           "call meet {\"name\":\"mute\"}\ncall meet {\"name\":\"four\"}",
+           "say done");
+    team_case_run(&t, "hi");
+    CHECK_OK(t.status, &t.err);
+    CHECK_CONTAINS(driven_request("solo", 1),
+                   "tool call_1: one\ntool call_2: bad was here\n"
+                   "tool call_3: the tool failed without saying why\n"
+                   "tool call_4: four\n");
+    CHECK_CONTAINS(recorder_text(&t.recorder, CADRE_EVENT_TOOL_RESULT),
+                   "solo: meet tool_error bad was here\n");
+    char *frames = team_case_frames(&t);
+    CHECK_CONTAINS(frames, "  tool meet 1/1 failed error\n");
+    CHECK_CONTAINS(frames, "  tool meet 1/3 completed final\n");
+    free(frames);
+    pthread_barrier_destroy(&self.barrier);
+    team_case_close(&t);
+}
+
+static cadre_status sleep_for_ever(void *ctx, cadre_frame *frame,
+                                   const json_t *arguments, cadre_error *err)
+{
+    (void)ctx;
+    (void)arguments;
+    return cadre_frame_sleep(frame, INT64_MAX, err);
+}
+
+static void test_llm__a_late_tool_is_a_result_and_the_others_stay(void)
+{
+    team_case_open_fake(&t);
+    memset(&adds, 0, sizeof adds);
+    team_case_add_adder(&t, &adds);
+    cadre_team_add_tool(t.team, CADRE_TOOL(.name = "wait", .description = "Waits",
+                                           .run = sleep_for_ever, .timeout_ms = 5000));
+    cadre_team_add_llm(t.team, CADRE_LLM(.name = "solo", .model = DRIVEN_MODEL,
+                                         .tools = CADRE_NAMES("add", "wait")));
+    DRIVEN("solo", "call wait\ncall add {\"a\":1,\"b\":1}", "say done");
+    if (team_case_start(&t, CADRE_RUN(.input = "hi")) == NULL)
+        return;
+    cdr_clock_await_waiters(t.clock, 1);
+    cdr_clock_advance(t.clock, 5000);
+    team_case_finish(&t);
+    CHECK_OK(t.status, &t.err);
+    CHECK_CONTAINS(driven_request("solo", 1), "tool call_2: 2\n");
+    CHECK_CONTAINS(recorder_text(&t.recorder, CADRE_EVENT_TOOL_RESULT),
+                   "solo: wait timeout 'wait': its time is up\n");
+    team_case_close(&t);
+}
+
+static cadre_status be_long(void *ctx, cadre_frame *frame, const json_t *arguments,
+                            cadre_error *err)
+{
+    (void)ctx;
+    (void)arguments;
+    // 1 + n * 2 bytes: the limit falls into a character.
+    size_t len = 300001;
+    char *text = cadre_frame_alloc(frame, len + 1);
+    text[0] = 'x';
+    for (size_t i = 1; i < len; i += 2)
+        memcpy(text + i, "\xC3\xA9", 2);
+    return cadre_frame_set_output(frame, text, err);
+}
+
+static void test_llm__a_result_is_cut_at_256_kib_and_says_so(void)
+{
+    open_solo((cadre_llm){.tools = CADRE_NAMES("long")});
+    cadre_team_add_tool(
+        t.team, CADRE_TOOL(.name = "long", .description = "Is long", .run = be_long));
+    DRIVEN("solo", "call long", "say done");
+    team_case_run(&t, "hi");
+    CHECK_OK(t.status, &t.err);
+    const char *request = driven_request("solo", 1);
+    const char *result = strstr(request, "tool call_1: ");
+    const char *note = strstr(request, "\n[cut: ");
+    if (CHECK(result != NULL && note != NULL)) {
+        CHECK_INT(note - (result + strlen("tool call_1: ")), 262143);
+        CHECK_TEXT(note, "\n[cut: 262143 of 300001 bytes shown]\n");
+    }
+    team_case_close(&t);
+}
+
+static cadre_status speak_latin1(void *ctx, cadre_frame *frame, const json_t *arguments,
+                                 cadre_error *err)
+{
+    (void)ctx;
+    (void)arguments;
+    return cadre_frame_set_output(frame, "caf\xE9", err);
+}
+
+static void test_llm__a_result_is_utf8_whatever_the_tool_gave(void)
+{
+    open_solo((cadre_llm){.tools = CADRE_NAMES("latin")});
+    cadre_team_add_tool(t.team, CADRE_TOOL(.name = "latin", .description = "Speaks",
+                                           .run = speak_latin1));
+    DRIVEN("solo", "call latin", "say done");
+    team_case_run(&t, "hi");
+    CHECK_CONTAINS(driven_request("solo", 1), "tool call_1: caf\xEF\xBF\xBD\n");
+    team_case_close(&t);
+}
+
+static cadre_status report(void *ctx, cadre_frame *frame, const json_t *arguments,
+                           cadre_error *err)
+{
+    (void)ctx;
+    (void)arguments;
+    cadre_frame_emit(frame, "half way", 8);
+    return cadre_frame_set_output(frame, "there", err);
+}
+
+static void test_llm__a_tools_progress_is_shown_before_its_result(void)
+{
+    open_solo((cadre_llm){.tools = CADRE_NAMES("report")});
+    cadre_team_add_tool(
+        t.team, CADRE_TOOL(.name = "report", .description = "Tells", .run = report));
+    DRIVEN("solo", "call report", "say done");
+    team_case_run(&t, "hi");
+    CHECK_TEXT(recorder_text(&t.recorder, CADRE_EVENT_TOOL_PROGRESS),
+               "solo: report half way\n");
+    const recorded_event *progress =
+        recorder_find(&t.recorder, CADRE_EVENT_TOOL_PROGRESS, 0);
+    CHECK(progress < recorder_find(&t.recorder, CADRE_EVENT_TOOL_RESULT, 0));
+    CHECK(progress > recorder_find(&t.recorder, CADRE_EVENT_TOOL_CALL, 0));
+    team_case_close(&t);
+}
+
+// --- Failures ---
+
+static void test_llm__a_models_failure_keeps_its_class_and_place(void)
+{
+    open_solo((cadre_llm){0});
+    DRIVEN("solo", "fail auth key refused");
+    team_case_run(&t, "hi");
+    CHECK_STATUS(t.status, CADRE_EFAILED, &t.err);
+    CHECK_INT(t.result->error.error_class, CADRE_CLASS_AUTH);
+    CHECK_TEXT(t.result->error.agent, "solo");
+    CHECK_TEXT(t.result->error.message, "key refused");
+    CHECK_TEXT(recorder_text(&t.recorder, CADRE_EVENT_FRAME_END),
+               "solo: failed error auth: key refused\n");
+    team_case_close(&t);
+}
+
+static void test_llm__tries_again_after_a_failure_that_may_pass(void)
+{
+    team_case_open_fake(&t);
+    cadre_team_add_llm(t.team, CADRE_LLM(.name = "solo", .model = DRIVEN_MODEL));
+    DRIVEN("solo", "say half\nfail server down", "say whole");
+    if (team_case_start(&t, CADRE_RUN(.input = "hi")) == NULL)
+        return;
+    cdr_clock_await_waiters(t.clock, 1);
+    cdr_clock_advance(t.clock, 30000);
+    team_case_finish(&t);
+    CHECK_OK(t.status, &t.err);
+    CHECK_TEXT(t.result->text, "whole");
+    CHECK_TEXT(recorder_text(&t.recorder, CADRE_EVENT_RETRY), "solo: 1 server\n");
+    CHECK_TEXT(recorder_text(&t.recorder, CADRE_EVENT_TEXT_DELTA),
+               "solo: half\nsolo: whole\n");
+    CHECK_INT(t.result->usage.model_calls, 1);
+    team_case_close(&t);
+}
+
+static const CU_TestInfo tests[] = {
+    CHECK_TEST(test_llm__asks_runs_tools_and_asks_again),
+    CHECK_TEST(test_llm__each_request_starts_with_the_one_before),
+    CHECK_TEST(test_llm__max_turns_without_an_answer_fails),
+    CHECK_TEST(test_llm__max_turns_with_an_answer_completes),
+    CHECK_TEST(test_llm__max_bad_calls_counts_bad_rounds_in_a_row),
+    CHECK_TEST(test_llm__max_model_calls_of_the_run),
+    CHECK_TEST(test_llm__max_tool_calls_leaves_no_call_without_a_result),
+    CHECK_TEST(test_llm__unknown_tool_is_told_the_names),
+    CHECK_TEST(test_llm__wrong_arguments_are_told_and_not_run),
+    CHECK_TEST(test_llm__tools_run_at_once_with_results_in_call_order),
+    CHECK_TEST(test_llm__a_late_tool_is_a_result_and_the_others_stay),
+    CHECK_TEST(test_llm__a_result_is_cut_at_256_kib_and_says_so),
+    CHECK_TEST(test_llm__a_result_is_utf8_whatever_the_tool_gave),
+    CHECK_TEST(test_llm__a_tools_progress_is_shown_before_its_result),
+    CHECK_TEST(test_llm__a_models_failure_keeps_its_class_and_place),
+    CHECK_TEST(test_llm__tries_again_after_a_failure_that_may_pass),
+    CU_TEST_INFO_NULL,
+};
+
+int main(void)
+{
+    return check_main("agents/llm", tests);
+}
