@@ -19,8 +19,9 @@ static void open_solo(cadre_llm llm)
     llm.struct_size = sizeof llm;
     llm.name = "solo";
     llm.model = DRIVEN_MODEL;
+    const cadre_names add = CADRE_NAMES("add");
     if (llm.tools.count == 0)
-        llm.tools = (cadre_names)CADRE_NAMES("add");
+        llm.tools = add;
     cadre_team_add_llm(t.team, &llm);
 }
 

@@ -218,6 +218,31 @@ static void test_linger__ends_after_its_time(void)
     teardown(&fix);
 }
 
+static cdr_flow drain(transfer_probe *probe, const char *data, size_t len)
+{
+    (void)probe;
+    (void)data;
+    (void)len;
+    return CDR_FLOW_DRAIN;
+}
+
+static void test_drain__ends_soon_whatever_the_linger_time(void)
+{
+    fixture fix;
+    setup(&fix, NULL);
+    (void)http_server_add(fix.server, half);
+    fix.probe.decide = drain;
+    const cdr_http_request request = {.url = http_server_url(fix.server),
+                                      .linger_ms = 60000};
+    int64_t start_ns = probe_now_ns();
+    CHECK(probe_start(&fix.probe, &request));
+    probe_check_end(&fix.probe, CDR_TRANSFER_STOPPED, 200);
+    CHECK(fix.probe.done_ns - start_ns >= 100 * MS);
+    CHECK(fix.probe.done_ns - start_ns < 5000 * MS);
+    CHECK_TEXT(cdr_buf_text(&fix.probe.body), "half");
+    teardown(&fix);
+}
+
 static void test_timeout__names_the_attempt(void)
 {
     fixture fix;
@@ -533,6 +558,7 @@ int main(void)
         CHECK_TEST(test_stop__closes_and_gives_nothing_more),
         CHECK_TEST(test_linger__reads_to_the_end_when_it_comes),
         CHECK_TEST(test_linger__ends_after_its_time),
+        CHECK_TEST(test_drain__ends_soon_whatever_the_linger_time),
         CHECK_TEST(test_timeout__names_the_attempt),
         CHECK_TEST(test_timeout__names_the_idle_time),
         CHECK_TEST(test_timeout__of_idling_starts_anew_with_every_byte),

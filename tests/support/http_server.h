@@ -157,6 +157,7 @@ bool http_server_await_client_close(http_server *server, int connection,
 int http_server_request_count(http_server *server);
 int http_server_connection_count(http_server *server); // ever accepted
 int http_server_open_count(http_server *server);       // not yet closed by the client
+int http_server_played_count(http_server *server);     // scripts run to their end
 
 // Returns the i-th request that came whole, NULL when there is none.
 const http_request *http_server_request(http_server *server, int i);

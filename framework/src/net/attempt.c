@@ -128,14 +128,16 @@ static cdr_flow feed_events(cdr_attempt *attempt, const char *data, size_t len)
 {
     const cdr_attempt_config *config = &attempt->config;
     if (config->sink->ended)
-        return CDR_FLOW_LINGER;
+        return CDR_FLOW_DRAIN;
     cadre_status status =
         cdr_sse_feed(&attempt->sse, data, len, on_event, attempt, &attempt->failure);
     if (status != CADRE_OK && status != CADRE_DONE && !has_failed(attempt))
         cadre_fail(&attempt->failure, status, "the format gave up without a word");
     if (has_failed(attempt))
         return CDR_FLOW_STOP;
-    if (config->sink->ended || config->sink->finish != CADRE_FINISH_NONE)
+    if (config->sink->ended)
+        return CDR_FLOW_DRAIN;
+    if (config->sink->finish != CADRE_FINISH_NONE)
         return CDR_FLOW_LINGER;
     return config->is_full && config->is_full(config->ctx) ? CDR_FLOW_PAUSE
                                                            : CDR_FLOW_GO;

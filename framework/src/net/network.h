@@ -57,6 +57,8 @@ typedef enum cdr_flow {
     CDR_FLOW_GO,
     CDR_FLOW_PAUSE,  // these bytes were taken; give no more until resume
     CDR_FLOW_LINGER, // the answer is whole; read on for at most linger_ms, then done
+    CDR_FLOW_DRAIN,  // nothing will follow; read on only so that the connection can be
+                     // kept, at most 100 ms
     CDR_FLOW_STOP    // enough: close, `done` follows with `stopped`
 } cdr_flow;
 

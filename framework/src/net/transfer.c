@@ -16,6 +16,7 @@
 
 #define CONNECT_TIMEOUT_MS 30000
 #define LINGER_MS 2000
+#define DRAIN_MS 100 // the end of a chunked body comes with the marker, or at once
 
 // The caller's URL in its parts; all borrowed.
 typedef struct url_parts {
@@ -244,6 +245,13 @@ cdr_transfer_stop cdr_transfer_overdue(const cdr_transfer *transfer, int64_t now
     return CDR_STOP_NONE;
 }
 
+// Shortens the lingering, never lengthens it.
+static void linger_until(cdr_transfer *transfer, int64_t due_ms)
+{
+    if (transfer->linger_due_ms == 0 || due_ms < transfer->linger_due_ms)
+        transfer->linger_due_ms = due_ms;
+}
+
 size_t cdr_transfer_take(cdr_transfer *transfer, char *data, size_t len, int64_t now_ms)
 {
     if (atomic_load_explicit(&transfer->cancelled, memory_order_relaxed)) {
@@ -264,6 +272,9 @@ size_t cdr_transfer_take(cdr_transfer *transfer, char *data, size_t len, int64_t
     case CDR_FLOW_LINGER:
         if (transfer->linger_due_ms == 0)
             transfer->linger_due_ms = after(now_ms, transfer->linger_ms);
+        break;
+    case CDR_FLOW_DRAIN:
+        linger_until(transfer, after(now_ms, DRAIN_MS));
         break;
     case CDR_FLOW_STOP:
         transfer->stop = CDR_STOP_HANDLER;
