@@ -69,6 +69,7 @@ const cadre_tool_ops cadre_tool_transfer = {
     .summary = "hands the conversation over to another agent",
     .state_size = sizeof(transfer),
     .replay_safe = true,
+    .is_control = true,
     .init = transfer_init,
     .describe = transfer_describe,
     .run = transfer_run,

@@ -37,8 +37,8 @@ static void test_llm__asks_runs_tools_and_asks_again(void)
     CHECK_TEXT(driven_tools("solo", 0), "add");
     CHECK_TEXT(driven_request("solo", 1), "user: 3 and 4?\n"
                                           "assistant: let me see\n"
-                                          "call call_1 add {\"a\":3,\"b\":4}\n"
-                                          "tool call_1: 7\n");
+                                          "call call00001 add {\"a\":3,\"b\":4}\n"
+                                          "tool call00001: 7\n");
     CHECK_INT(t.result->usage.model_calls, 2);
     CHECK_INT(t.result->usage.tool_calls, 1);
     CHECK_INT(t.result->usage.input_tokens, 30);
@@ -144,8 +144,8 @@ static void test_llm__unknown_tool_is_told_the_names(void)
     team_case_run(&t, "hi");
     CHECK_OK(t.status, &t.err);
     CHECK_CONTAINS(driven_request("solo", 1),
-                   "tool call_1: There is no tool 'readLine'. Tools: add.\n"
-                   "tool call_2: 2\n");
+                   "tool call00001: There is no tool 'readLine'. Tools: add.\n"
+                   "tool call00002: 2\n");
     CHECK_CONTAINS(recorder_text(&t.recorder, CADRE_EVENT_TOOL_RESULT),
                    "solo: readLine unknown_tool There is no");
     team_case_close(&t);
@@ -197,9 +197,9 @@ static void test_llm__tools_run_at_once_with_results_in_call_order(void)
     team_case_run(&t, "hi");
     CHECK_OK(t.status, &t.err);
     CHECK_CONTAINS(driven_request("solo", 1),
-                   "tool call_1: one\ntool call_2: bad was here\n"
-                   "tool call_3: the tool failed without saying why\n"
-                   "tool call_4: four\n");
+                   "tool call00001: one\ntool call00002: bad was here\n"
+                   "tool call00003: the tool failed without saying why\n"
+                   "tool call00004: four\n");
     CHECK_CONTAINS(recorder_text(&t.recorder, CADRE_EVENT_TOOL_RESULT),
                    "solo: meet tool_error bad was here\n");
     char *frames = team_case_frames(&t);
@@ -234,7 +234,7 @@ static void test_llm__a_late_tool_is_a_result_and_the_others_stay(void)
     cdr_clock_advance(t.clock, 5000);
     team_case_finish(&t);
     CHECK_OK(t.status, &t.err);
-    CHECK_CONTAINS(driven_request("solo", 1), "tool call_2: 2\n");
+    CHECK_CONTAINS(driven_request("solo", 1), "tool call00002: 2\n");
     CHECK_CONTAINS(recorder_text(&t.recorder, CADRE_EVENT_TOOL_RESULT),
                    "solo: wait timeout 'wait': its time is up\n");
     team_case_close(&t);
@@ -263,10 +263,10 @@ static void test_llm__a_result_is_cut_at_256_kib_and_says_so(void)
     team_case_run(&t, "hi");
     CHECK_OK(t.status, &t.err);
     const char *request = driven_request("solo", 1);
-    const char *result = strstr(request, "tool call_1: ");
+    const char *result = strstr(request, "tool call00001: ");
     const char *note = strstr(request, "\n[cut: ");
     if (CHECK(result != NULL && note != NULL)) {
-        CHECK_INT(note - (result + strlen("tool call_1: ")), 262143);
+        CHECK_INT(note - (result + strlen("tool call00001: ")), 262143);
         CHECK_TEXT(note, "\n[cut: 262143 of 300001 bytes shown]\n");
     }
     team_case_close(&t);
@@ -287,7 +287,7 @@ static void test_llm__a_result_is_utf8_whatever_the_tool_gave(void)
                                            .run = speak_latin1));
     DRIVEN("solo", "call latin", "say done");
     team_case_run(&t, "hi");
-    CHECK_CONTAINS(driven_request("solo", 1), "tool call_1: caf\xEF\xBF\xBD\n");
+    CHECK_CONTAINS(driven_request("solo", 1), "tool call00001: caf\xEF\xBF\xBD\n");
     team_case_close(&t);
 }
 

@@ -351,6 +351,11 @@ int http_server_open_count(http_server *server)
     return read_count(server, &server->n_open);
 }
 
+int http_server_played_count(http_server *server)
+{
+    return read_count(server, &server->n_played);
+}
+
 const http_request *http_server_request(http_server *server, int i)
 {
     const http_request *request = NULL;

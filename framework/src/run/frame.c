@@ -116,7 +116,8 @@ static cdr_text *clean_text(const char *text)
         return cdr_text_new(text, len);
     cdr_buf clean = CDR_BUF_INIT;
     cdr_utf8_append(&clean, text, len);
-    cdr_text *made = clean.failed ? NULL : cdr_text_new(cdr_buf_text(&clean), clean.len);
+    cdr_text *made =
+        clean.failed ? NULL : cdr_text_new(cdr_buf_text(&clean), clean.len);
     cdr_buf_fini(&clean);
     return made;
 }

@@ -138,6 +138,36 @@ static cadre_status take_frame(void *ctx, const cadre_frame_row *row, cadre_erro
     return CADRE_OK;
 }
 
+static bool is_agent(const cadre_frame_info *info)
+{
+    return strcmp(info->kind, "agent") == 0;
+}
+
+// What is not stored with a row because others tell it: an agent's own usage is that of
+// its models and tools, and an error that was passed up happened where it stands
+// lowest.
+static void derive(cdr_run_listing *listing)
+{
+    cadre_frame_info *frames = listing->frames;
+    for (size_t i = listing->n_frames; i-- > 0;) {
+        cadre_frame_info *info = &frames[i];
+        if (info->error.message[0] != '\0' && info->error.frame_id[0] == '\0') {
+            info->error.agent = info->name;
+            info->error.frame_id = info->id;
+        }
+        if (info->parent < 0)
+            continue;
+        cadre_frame_info *parent = &frames[info->parent];
+        if (!is_agent(info))
+            cdr_usage_add(&parent->own, &info->own);
+        if (is_agent(parent) && is_agent(info) && info->error.message[0] != '\0' &&
+            strcmp(info->error.message, parent->error.message) == 0) {
+            parent->error.agent = info->error.agent;
+            parent->error.frame_id = info->error.frame_id;
+        }
+    }
+}
+
 cadre_status cadre_run_frames(cadre_run *run, const cadre_frame_info **frames,
                               size_t *n_frames, cadre_error *err)
 {
@@ -152,6 +182,7 @@ cadre_status cadre_run_frames(cadre_run *run, const cadre_frame_info **frames,
     free(l.table.places);
     if (status != CADRE_OK)
         return status;
+    derive(&run->listing);
     *frames = run->listing.frames;
     *n_frames = run->listing.n_frames;
     return CADRE_OK;

@@ -121,7 +121,6 @@ static void fill_result(cadre_run *run)
 {
     cdr_tree *tree = run->tree;
     const cdr_ran *ran = &run->ran;
-    const cdr_failure *failure = ran->failure;
     int64_t now = cdr_clock_now_ns(tree->runtime->clock);
     run->result = (cadre_result){
         .status = ran->status,
@@ -134,11 +133,7 @@ static void fill_result(cadre_run *run)
         .stop_ms = tree->marked_ns == 0 ? -1 : (now - tree->marked_ns) / 1000000,
         .offline = tree->runtime->offline,
     };
-    run->result.error = (cadre_error_info){.message = "", .agent = "", .frame_id = ""};
-    if (failure != NULL)
-        run->result.error =
-            (cadre_error_info){failure->error_class, failure->retryable,
-                               failure->message, failure->agent, failure->frame_id};
+    run->result.error = cdr_failure_info(ran->failure);
 }
 
 // The store is gone: what the result claims must be true without it.

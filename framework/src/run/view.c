@@ -129,8 +129,8 @@ static void add_traffic(builder *b, cdr_message *message)
         const cdr_message *result = message->results[i];
         if (result == NULL || !is_work(result))
             continue;
-        cdr_buf_printf(&text, "%s[%s] %s(", text.len == 0 ? "" : "\n",
-                       message->m.agent, call->name);
+        cdr_buf_printf(&text, "%s[%s] %s(", text.len == 0 ? "" : "\n", message->m.agent,
+                       call->name);
         cdr_buf_append_text(&text, call->arguments);
         cdr_buf_append_text(&text, ") -> ");
         cdr_buf_append_text(&text, result->m.text);

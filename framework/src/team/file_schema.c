@@ -147,9 +147,13 @@ static void add_options(schema_maker *maker, json_t *schema, const char *options
     json_decref(options);
 }
 
-static bool is_for_files(const char *type)
+// C functions come from C; control tools from the topology that gives them.
+static bool is_for_files(const schema_maker *maker, cadre_kind kind, const char *type)
 {
-    return strcmp(type, CDR_FUNCTION_TYPE) != 0;
+    const cadre_tool_ops *tool = NULL;
+    if (kind == CADRE_KIND_TOOL)
+        tool = cdr_runtime_tool_ops(maker->runtime, type);
+    return strcmp(type, CDR_FUNCTION_TYPE) != 0 && !(tool && tool->is_control);
 }
 
 static void make_blocks(schema_maker *maker)
@@ -157,7 +161,7 @@ static void make_blocks(schema_maker *maker)
     const cadre_agent_ops *ops = NULL;
     for (size_t i = 0; (ops = cdr_runtime_agent_at(maker->runtime, i)) != NULL; i++) {
         const char *block = cdr_agent_block(ops);
-        if (!*block || !is_for_files(ops->type))
+        if (!*block || !is_for_files(maker, CADRE_KIND_AGENT, ops->type))
             continue;
         json_t *schema = json_object_get(maker->blocks, block);
         if (!schema) {
@@ -175,7 +179,7 @@ static void restrict_type(schema_maker *maker, json_t *schema, cadre_kind kind)
     size_t n_names = cdr_runtime_type_names(maker->runtime, kind, names, 64);
     json_t *choices = json_array();
     for (size_t i = 0; i < n_names; i++) {
-        if (is_for_files(names[i]) &&
+        if (is_for_files(maker, kind, names[i]) &&
             json_array_append_new(choices, json_string(names[i])) != 0)
             maker->no_memory = true;
     }

@@ -30,7 +30,25 @@ static void seal(cadre_team *team)
     list_problems(team);
     if (team->problems.count > 0 || team->problems.no_memory)
         team->root = NULL;
+}
+
+// The first to ask seals, with no lock held, since it calls the kinds; others wait.
+static void seal_once(cadre_team *team)
+{
+    cdr_mutex_lock(&team->mu);
+    while (team->is_sealing)
+        cdr_cond_wait(&team->sealed, &team->mu);
+    bool is_mine = !team->is_sealed;
+    team->is_sealing = is_mine;
+    cdr_mutex_unlock(&team->mu);
+    if (!is_mine)
+        return;
+    seal(team);
+    cdr_mutex_lock(&team->mu);
+    team->is_sealing = false;
     team->is_sealed = true;
+    cdr_cond_broadcast(&team->sealed);
+    cdr_mutex_unlock(&team->mu);
 }
 
 cadre_status cadre_team_seal(cadre_team *team, cadre_error *err)
@@ -39,10 +57,6 @@ cadre_status cadre_team_seal(cadre_team *team, cadre_error *err)
         return cadre_fail(err, CADRE_EINVAL,
                           "there is no team: no memory for it, or "
                           "no runtime");
-    cdr_mutex_lock(&team->mu);
-    if (!team->is_sealed)
-        seal(team);
-    cadre_status status = cdr_problems_status(&team->problems, err);
-    cdr_mutex_unlock(&team->mu);
-    return status;
+    seal_once(team);
+    return cdr_problems_status(&team->problems, err);
 }

@@ -25,6 +25,7 @@ cadre_team *cadre_team_new(cadre_runtime *runtime, const char *name)
     if (!team)
         return NULL;
     cdr_mutex_init(&team->mu);
+    cdr_cond_init(&team->sealed);
     team->runtime = runtime;
     team->problems.arena = &team->arena;
     team->directory = ".";
@@ -85,6 +86,7 @@ void cadre_team_free(cadre_team *team)
     json_decref(team->model_index);
     json_decref(team->tool_index);
     cdr_arena_fini(&team->arena);
+    cdr_cond_fini(&team->sealed);
     cdr_mutex_fini(&team->mu);
     free(team);
 }

@@ -136,7 +136,9 @@ struct cadre_team {
     const char **problem_texts;                     // made when they are asked for
     json_t *agent_index, *model_index, *tool_index; // name -> position
     bool is_sealed;
-    cdr_mutex mu; // held while sealing
+    cdr_mutex mu;
+    cdr_cond sealed;
+    bool is_sealing; // guarded by mu; one thread seals, without holding it
 };
 
 // Keeps a mistake; `at` NULL: it has no place.

@@ -65,3 +65,11 @@ void cdr_failure_unref(cdr_failure *failure)
         atomic_fetch_sub_explicit(&failure->refs, 1, memory_order_acq_rel) == 1)
         free(failure);
 }
+
+cadre_error_info cdr_failure_info(const cdr_failure *failure)
+{
+    if (failure == NULL)
+        return (cadre_error_info){.message = "", .agent = "", .frame_id = ""};
+    return (cadre_error_info){failure->error_class, failure->retryable,
+                              failure->message, failure->agent, failure->frame_id};
+}

@@ -4,7 +4,7 @@
 #ifndef CDR_TEXT_H
 #define CDR_TEXT_H
 
-#include "cadre/error.h"
+#include "cadre/event.h"
 
 #include <stdatomic.h>
 #include <stddef.h>
@@ -34,5 +34,8 @@ cdr_failure *cdr_failure_new(const cadre_error *err, const char *agent,
                              const char *frame_id);
 cdr_failure *cdr_failure_ref(cdr_failure *failure);
 void cdr_failure_unref(cdr_failure *failure);
+
+// As events and results show it; borrowed. NULL: no error.
+cadre_error_info cdr_failure_info(const cdr_failure *failure);
 
 #endif

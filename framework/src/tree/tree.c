@@ -382,7 +382,7 @@ void cdr_frame_start_locked(cadre_frame *frame, bool tell)
 
 // --- Ending ---
 
-static void usage_add(cadre_usage *sum, const cadre_usage *more)
+void cdr_usage_add(cadre_usage *sum, const cadre_usage *more)
 {
     sum->model_calls += more->model_calls;
     sum->tool_calls += more->tool_calls;
@@ -400,6 +400,19 @@ static void drop_locked(cadre_frame *frame)
     frame_free(frame);
 }
 
+// An error is told once, where it happened first.
+static void tell_error_locked(cadre_frame *frame)
+{
+    char id[CADRE_ID_TEXT_SIZE];
+    cadre_event event = {.type = CADRE_EVENT_ERROR};
+    if (frame->failure == NULL || frame->status != CADRE_FRAME_FAILED)
+        return;
+    cadre_id_text(frame->id, id);
+    event.u.error = cdr_failure_info(frame->failure);
+    if (strcmp(id, frame->failure->frame_id) == 0)
+        cdr_outbox_event_locked(frame, &event, NULL, false);
+}
+
 static void tell_end_locked(cadre_frame *frame, const cdr_ending *ending)
 {
     int64_t now = cdr_clock_now_ns(frame->tree->runtime->clock);
@@ -410,11 +423,8 @@ static void tell_end_locked(cadre_frame *frame, const cdr_ending *ending)
         event.u.frame_end.output = cdr_text_bytes(frame->output);
         event.u.frame_end.usage = frame->usage;
         event.u.frame_end.duration_ms = (now - frame->started_ns) / 1000000;
-        if (frame->failure != NULL)
-            event.u.frame_end.error =
-                (cadre_error_info){frame->failure->error_class,
-                                   frame->failure->retryable, frame->failure->message,
-                                   frame->failure->agent, frame->failure->frame_id};
+        event.u.frame_end.error = cdr_failure_info(frame->failure);
+        tell_error_locked(frame);
         cdr_outbox_event_locked(frame, &event, NULL, true);
     }
     cdr_outbox_end_locked(frame, &ending->own, now);
@@ -444,13 +454,13 @@ void cdr_frame_end_locked(cadre_frame *frame, const cdr_ending *ending)
     frame->stop_reason = (unsigned char)ending->stop_reason;
     frame->output = cdr_text_ref(ending->output);
     frame->failure = ending->failure;
-    usage_add(&frame->usage, &ending->own);
+    cdr_usage_add(&frame->usage, &ending->own);
     tell_end_locked(frame, ending);
     while (frame->kept_children != NULL)
         drop_locked(frame->kept_children);
     if (frame->parent == NULL)
         return;
-    usage_add(&frame->parent->usage, &frame->usage);
+    cdr_usage_add(&frame->parent->usage, &frame->usage);
     list_remove(frame);
     list_add(&frame->parent->kept_children, frame);
 }

@@ -229,5 +229,6 @@ const char *cdr_frame_referer(const cadre_frame *frame); // api, agent, agent_fo
 const cadre_frame *cdr_frame_nearest_agent(const cadre_frame *frame);
 char *cdr_frame_path_text(const cadre_frame *frame, cdr_arena *arena);
 int64_t cdr_tree_now_ms(const cdr_tree *tree);
+void cdr_usage_add(cadre_usage *sum, const cadre_usage *more);
 
 #endif

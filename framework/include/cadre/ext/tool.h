@@ -40,6 +40,7 @@ typedef struct cadre_tool_ops {
                                 // its words: cadre/ext/agent.h
     size_t state_size;
     bool replay_safe; // unless the team file says otherwise
+    bool is_control;  // given to members by their topology, not written in team files
 
     // Optional. As cadre_agent_ops.init.
     cadre_status (*init)(void *state, const cadre_tool_config *config,
