@@ -40,6 +40,8 @@ typedef enum cadre_status {
     CADRE_EDIVERGED, // sticky: the code asks for another call than was recorded
     CADRE_ESTORE,    // sticky: the store refused or failed
     CADRE_EBUSY,     // somebody else holds it, or no thread was free
+    CADRE_ELOST,     // somebody else took the lease: write nothing more
+    CADRE_ENOTFOUND, // no trace, frame or question of that id
     CADRE_ELIMIT,    // a limit of the run was reached
     CADRE_EINVAL,    // a bad argument
     CADRE_ECONFIG,   // the team, or its file, has mistakes
