@@ -112,10 +112,10 @@ static cadre_status handoff_run(void *state, cadre_frame *frame, cadre_error *er
                     .return_to_source = self->returns);
     if (self->is_sticky)
         first = cadre_frame_last_speaker(frame, self->members);
-    return cadre_frame_delegate(frame,
-                                CADRE_CALL(.agent = first == NULL ? self->entry : first,
-                                           .scope = &scope),
-                                NULL, err);
+    return cadre_frame_delegate(
+        frame,
+        CADRE_CALL(.agent = first == NULL ? self->entry : first, .scope = &scope), NULL,
+        err);
 }
 
 extern const cadre_agent_ops cadre_topology_handoff;

@@ -1,5 +1,6 @@
 // What an agent's or a tool's `run` may do with its frame, calls and turns apart.
 #include "run/execute.h"
+#include "base/json_text.h"
 #include "net/utf8.h"
 #include "run/scope.h"
 #include "tree/outbox.h"
@@ -18,8 +19,7 @@ const json_t *cadre_frame_input_json(const cadre_frame *frame)
 {
     cdr_work *work = frame->work;
     if (work->input_json == NULL && frame->input != NULL)
-        work->input_json =
-            json_loadb(frame->input->bytes, frame->input->len, JSON_DECODE_ANY, NULL);
+        work->input_json = cdr_json_parse(frame->input->bytes, frame->input->len, NULL);
     return work->input_json;
 }
 

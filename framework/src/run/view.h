@@ -6,9 +6,10 @@
 // 2. Of other agents their last words (an answer, or what was said when handing over),
 //    as user turns with the speaker's name; not their tool traffic, except that of a
 //    turn that handed over to this agent; transfers themselves never.
-// 3. Input is shown to the agent it was said to.
-// 4. `history` narrows: all, own, last (the last user turn on), none (this frame's; the
-//    last user turn where the frame has no input).
+// 3. Input is shown to the agent it was said to; input to a team, to all who are in it.
+// 4. `history` narrows: all, own, last (the last user turn on), none (this frame's;
+// what
+//    was said last where the frame has no input).
 // 5. The same conversation gives the same items, so that a prompt's prefix is stable.
 //
 // Renderings are made once for a message and kept with it.
