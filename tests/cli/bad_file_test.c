@@ -249,7 +249,7 @@ test_bad_file__a_duplicate_agent_is_told_with_all_else_in_both_syntaxes(void)
          "team.json:5:3: duplicate key 'writer' (first at line 2)\n"
          "team.json:6:31: limits.max_tool_calls: expected an integer from 1 to "
          "1000000000, got 0; write 'unlimited' for no limit\n"
-         "team.json:7:32: tools.status.type: expected one of: command; got 7\n"
+         "team.json:7:31: tools.status.type: expected one of: command; got 7\n"
          "cadre: team.json: 5 problems\n"},
     };
     test_folder folder;

@@ -187,9 +187,9 @@ static void test_script__tells_mistakes_with_their_places(void)
 static void test_script__tells_all_mistakes_at_once(void)
 {
     static const char *const expected[] = {
-        ":2:6: agents.a[0]: a step needs text, tool_calls, handoff, handoffs or error",
+        ":2:7: agents.a[0]: a step needs text, tool_calls, handoff, handoffs or error",
         ":3:18: duplicate key 'text' (first at line 3, column 9)",
-        ":3:28: agents.b[0]: unknown key 'txt'; did you mean 'text'?",
+        ":3:27: agents.b[0]: unknown key 'txt'; did you mean 'text'?",
         ":4:11: a key must be a text, not an object; quote a text that starts with '{'",
         ":5:3: duplicate key 'a' (first at line 2)",
         ":6:8: the alias '*gone' names nothing: no '&gone' stands before it",

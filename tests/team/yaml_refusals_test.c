@@ -311,7 +311,7 @@ static void test_yaml_refusals__holds_json_to_its_own_syntax(void)
         {"{\"a\": {\"b\" 2}}", "1:12: ':' expected near '2'"},
         {"{\"a\": 1}\n{}", "2:1: end of file expected near '{'"},
         {"{\"a\": 1e999,\n \"b\" 2}", "2:6: ':' expected near '2'"},
-        {"{\"a\\u0000\": 1}", "1:11: a key holds a NUL character, which no text may"},
+        {"{\"a\\u0000\": 1}", "1:10: a key holds a NUL character, which no text may"},
         {"a: 1", "1:1: invalid token near 'a'"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)

@@ -282,6 +282,7 @@ bool cdr_say_locked(cadre_frame *frame, cdr_message *message)
     cadre_event event = {.type = CADRE_EVENT_MESSAGE_END};
     if (message == NULL)
         return false;
+    message->is_to_team = message->m.is_input && frame->agent->members.count > 0;
     if (!cdr_conversation_append_take(frame->conversation, message))
         return false;
     event.u.message_end.finish =

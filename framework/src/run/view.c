@@ -179,12 +179,13 @@ static bool has_member(cadre_agents members, const char *name)
 
 // Is it input that was said to this agent, or to a team it is in? Teams nest only as
 // deep as files do, and no team is in itself.
-static bool is_said_to(const builder *b, const cadre_message *m)
+static bool is_said_to(const builder *b, const cdr_message *message)
 {
+    const cadre_message *m = &message->m;
     if (m->role != CADRE_ROLE_USER || !m->is_input)
         return false;
-    if (strcmp(m->to, b->self) == 0)
-        return true;
+    if (!message->is_to_team || strcmp(m->to, b->self) == 0)
+        return strcmp(m->to, b->self) == 0;
     const cadre_agent *to = cadre_team_find(b->frame->tree->team, m->to);
     return to != NULL && has_member(to->members, b->self);
 }
@@ -195,7 +196,7 @@ static void add_message(builder *b, size_t at)
     const cadre_message *m = &message->m;
     switch (m->role) {
     case CADRE_ROLE_USER:
-        if (!m->is_input || is_said_to(b, m)) {
+        if (!m->is_input || is_said_to(b, message)) {
             add_stored(b, message, m->text, CADRE_AS_USER);
             b->view->last_input = m->text;
         }
@@ -216,9 +217,9 @@ static void add_message(builder *b, size_t at)
 static size_t last_turn(const builder *b, bool with_input)
 {
     for (size_t i = b->view->n_held; i-- > 0;) {
-        const cadre_message *m = &b->view->held[i]->m;
-        if (m->role == CADRE_ROLE_USER &&
-            (!m->is_input || (with_input && is_said_to(b, m))))
+        const cdr_message *message = b->view->held[i];
+        if (message->m.role == CADRE_ROLE_USER &&
+            (!message->m.is_input || (with_input && is_said_to(b, message))))
             return i;
     }
     return 0;

@@ -389,16 +389,17 @@ cadre_status cdr_builder_scalar_take(cdr_builder *builder, json_t *value,
         .is_plain = scalar->is_plain,
         .is_doubtful = scalar->is_doubtful,
     };
-    if (holds_nul(scalar)) {
-        // C texts end at a NUL, so one inside would hide what follows.
-        cdr_document_tell(builder->document, scalar->place, "%s", nul_text);
-        json_decref(value);
-        value = json_string(scalar->text);
-        slot.is_doubtful = true;
-    }
+    // Copied first: the scalar's text may be that of `value`.
     slot.text = cdr_arena_copy(&builder->document->arena, scalar->text, scalar->len);
     if (status == CADRE_OK && !slot.text)
         status = CADRE_ENOMEM;
+    if (status == CADRE_OK && holds_nul(scalar)) {
+        // C texts end at a NUL, so one inside would hide what follows.
+        cdr_document_tell(builder->document, scalar->place, "%s", nul_text);
+        slot.is_doubtful = true;
+        json_decref(value);
+        value = json_string(slot.text);
+    }
     if (status != CADRE_OK) {
         json_decref(value);
         return status;
