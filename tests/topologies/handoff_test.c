@@ -395,6 +395,21 @@ static void test_handoff__a_team_is_a_target_and_its_members_read_the_message(vo
     team_case_close(&t);
 }
 
+static void test_handoff__next_user_turn_starts_in_the_team_that_spoke(void)
+{
+    open_nested();
+    DRIVEN("alice", "to back order 7");
+    DRIVEN("bob", "say one", "say two");
+    team_case_run_with(&t, CADRE_RUN(.input = "u1", .session = "s"));
+    check_answer("bob", "one");
+    team_case_run_with(&t, CADRE_RUN(.input = "u2", .session = "s"));
+    check_answer("bob", "two");
+    CHECK_INT(driven_count("alice"), 1);
+    CHECK_TEXT(driven_request("bob", 1),
+               "user: u1\nuser: order 7\nassistant: one\nuser: u2\n");
+    team_case_close(&t);
+}
+
 static cadre_status route(void *ctx, cadre_frame *frame, const json_t *arguments,
                           cadre_error *err)
 {
@@ -481,6 +496,7 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_handoff__ten_thousand_transfers_on_one_stack),
     CHECK_TEST(test_handoff__c_agent_hands_over_once_with_json),
     CHECK_TEST(test_handoff__a_team_is_a_target_and_its_members_read_the_message),
+    CHECK_TEST(test_handoff__next_user_turn_starts_in_the_team_that_spoke),
     CHECK_TEST(test_handoff__any_tool_may_ask_for_it_and_a_failed_one_does_not),
     CHECK_TEST(test_handoff__a_record_has_the_last_ones_answer),
     CU_TEST_INFO_NULL,

@@ -3,6 +3,7 @@
 #include "base/json_text.h"
 #include "net/utf8.h"
 #include "run/scope.h"
+#include "run/view.h"
 #include "tree/outbox.h"
 
 #include <stdlib.h>
@@ -102,7 +103,7 @@ const cadre_agent *cadre_frame_last_speaker(cadre_frame *frame, cadre_agents ros
     for (size_t i = conversation->n_messages; speaker == NULL && i-- > 0;) {
         const cadre_message *m = &conversation->messages[i]->m;
         if (m->role == CADRE_ROLE_ASSISTANT)
-            speaker = find_in(roster, m->agent);
+            speaker = cdr_member_with(roster, m->agent);
     }
     cdr_mutex_unlock(&tree->mu);
     return speaker;

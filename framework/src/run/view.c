@@ -168,17 +168,16 @@ static void add_other_turn(builder *b, size_t at)
         add_traffic(b, at);
 }
 
-static bool has_member(cadre_agents members, const char *name)
+const cadre_agent *cdr_member_with(cadre_agents members, const char *name)
 {
     for (size_t i = 0; i < members.count; i++)
         if (strcmp(members.items[i]->info.name, name) == 0 ||
-            has_member(members.items[i]->members, name))
-            return true;
-    return false;
+            cdr_member_with(members.items[i]->members, name) != NULL)
+            return members.items[i];
+    return NULL;
 }
 
-// Is it input that was said to this agent, or to a team it is in? Teams nest only as
-// deep as files do, and no team is in itself.
+// Is it input that was said to this agent, or to a team it is in?
 static bool is_said_to(const builder *b, const cdr_message *message)
 {
     const cadre_message *m = &message->m;
@@ -187,7 +186,7 @@ static bool is_said_to(const builder *b, const cdr_message *message)
     if (!message->is_to_team || strcmp(m->to, b->self) == 0)
         return strcmp(m->to, b->self) == 0;
     const cadre_agent *to = cadre_team_find(b->frame->tree->team, m->to);
-    return to != NULL && has_member(to->members, b->self);
+    return to != NULL && cdr_member_with(to->members, b->self) != NULL;
 }
 
 static void add_message(builder *b, size_t at)

@@ -34,4 +34,8 @@ cadre_status cdr_view_init(cdr_view *view, cadre_frame *frame, cadre_history his
                            cadre_error *err);
 void cdr_view_fini(cdr_view *view);
 
+// The member of that name, else the team among the members that it is in; NULL: none.
+// Teams nest only as deep as files do, and no team is in itself.
+const cadre_agent *cdr_member_with(cadre_agents members, const char *name);
+
 #endif
