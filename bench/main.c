@@ -51,15 +51,16 @@ double bench_wall_us(void)
 
 long bench_rss_kib(void)
 {
-    long size = 0;
-    long resident = 0;
+    char text[128] = "";
     FILE *file = fopen("/proc/self/statm", "r");
     if (file == NULL)
         return 0;
-    if (fscanf(file, "%ld %ld", &size, &resident) != 2)
-        resident = 0;
+    const char *line = fgets(text, sizeof text, file);
     fclose(file);
-    return resident * (sysconf(_SC_PAGESIZE) / 1024);
+    const char *resident = line == NULL ? NULL : strchr(line, ' ');
+    if (resident == NULL)
+        return 0;
+    return strtol(resident, NULL, 10) * (sysconf(_SC_PAGESIZE) / 1024);
 }
 
 void bench_must(cadre_status status, const cadre_error *err)

@@ -99,7 +99,7 @@ static int runs_run(int argc, char **argv)
 {
     bench_head("runs at once, two streamed turns of 1 s each");
     if (argc > 0) {
-        measure(atoi(argv[0]));
+        measure((int)strtol(argv[0], NULL, 10));
     } else {
         measure(1000);
         measure(5000);

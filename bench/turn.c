@@ -130,7 +130,7 @@ static double cadre_us(int port, int n, turns *inside)
 
 static int turn_run(int argc, char **argv)
 {
-    int n = argc > 0 ? atoi(argv[0]) : 3000;
+    int n = argc > 0 ? (int)strtol(argv[0], NULL, 10) : 3000;
     bench_server server;
     bench_server_start(&server, PIECES, 0);
     bench_head("turn: a whole run of one model turn over HTTP, 10 pieces");

@@ -2,6 +2,7 @@
 // they declare. Where none declares any, the entry may hand over to all others.
 #include "cadre/ext/agent.h"
 
+#include <stdio.h>
 #include <string.h>
 
 typedef struct handoff {
@@ -32,15 +33,10 @@ static cadre_status fail_edge(const handoff *self, const char *from, const char 
 {
     char names[200] = "";
     size_t len = 0;
-    for (size_t i = 0; i < self->members.count && len < sizeof names - 70; i++) {
-        const char *name = cadre_agent_get_info(self->members.items[i])->name;
-        size_t n = strlen(name);
-        if (i > 0) {
-            memcpy(names + len, ", ", 2);
-            len += 2;
-        }
-        memcpy(names + len, name, n);
-        len += n;
+    for (size_t i = 0; i < self->members.count && len < sizeof names; i++) {
+        int n = snprintf(names + len, sizeof names - len, "%s%s", i == 0 ? "" : ", ",
+                         cadre_agent_get_info(self->members.items[i])->name);
+        len += n > 0 ? (size_t)n : 0;
     }
     return cadre_fail(err, CADRE_EINVAL,
                       "agent '%s': handoff target '%s' is not a member (members: %s)",
@@ -112,10 +108,10 @@ static cadre_status handoff_run(void *state, cadre_frame *frame, cadre_error *er
                     .return_to_source = self->returns);
     if (self->is_sticky)
         first = cadre_frame_last_speaker(frame, self->members);
-    return cadre_frame_delegate(frame,
-                                CADRE_CALL(.agent = first == NULL ? self->entry : first,
-                                           .scope = &scope),
-                                NULL, err);
+    return cadre_frame_delegate(
+        frame,
+        CADRE_CALL(.agent = first == NULL ? self->entry : first, .scope = &scope), NULL,
+        err);
 }
 
 extern const cadre_agent_ops cadre_topology_handoff;

@@ -7,7 +7,7 @@
 
 // The fields of one delta of a call; slices of the event.
 typedef struct call_delta {
-    int64_t index; // -1: none
+    int32_t index; // -1: none
     cadre_scan_text id, name, arguments;
     bool is_object; // arguments came as JSON, not as text with JSON in it
 } call_delta;
@@ -120,17 +120,21 @@ static void read_function(cadre_scan *scan, call_delta *out)
     }
 }
 
-// An integer that may be written as text ("0"), as some gateways do.
-static void read_index(cadre_scan *scan, int64_t *out)
+// An integer that may be written as text ("0"), as some gateways do. One that no call
+// can have counts as none.
+static void read_index(cadre_scan *scan, int32_t *out)
 {
     cadre_scan_text text;
+    int64_t index = -1;
     if (cadre_scan_peek(scan) != CADRE_SCAN_STRING) {
-        cadre_scan_integer(scan, out);
+        cadre_scan_integer(scan, &index);
     } else if (cadre_scan_string(scan, &text) && text.len > 0) {
         cadre_scan inner;
         cadre_scan_init(&inner, text.data, text.len);
-        cadre_scan_integer(&inner, out);
+        cadre_scan_integer(&inner, &index);
     }
+    if (index >= 0 && index <= INT32_MAX)
+        *out = (int32_t)index;
 }
 
 static void read_call_delta(cadre_scan *scan, call_delta *out)

@@ -23,7 +23,7 @@ typedef struct cdr_openai_model {
 
 // A call whose deltas come by index, or by nothing at all.
 typedef struct cdr_openai_call {
-    int64_t index; // -1: none was given
+    int32_t index; // -1: none was given
     bool has_name;
 } cdr_openai_call;
 

@@ -208,6 +208,61 @@ static void test_bad_file__all_mistakes_are_told_at_once_in_the_order_of_the_fil
     check_files(files, N(files));
 }
 
+// A key given twice hides nothing, and its second value is no reason for more.
+static void
+test_bad_file__a_duplicate_agent_is_told_with_all_else_in_both_syntaxes(void)
+{
+    static const struct {
+        const char *file, *text, *expected;
+    } files[] = {
+        {"team.yaml",
+         "agents:\n"
+         "  writer: {model: openai/x, instrutions: Write, handoffs: [editr]}\n"
+         "  editor: {model: openai/x}\n"
+         "  writer: {model: openai/y}\n"
+         "limits: {max_tool_calls: 0}\n"
+         "tools:\n"
+         "  status: {type: 7, argv: [status]}\n",
+         "team.yaml:2:29: agents.writer: unknown key 'instrutions'; did you mean "
+         "'instructions'?\n"
+         "team.yaml:2:60: agents.writer.handoffs[0]: unknown agent 'editr'; did you "
+         "mean "
+         "'editor'? (agents: writer, editor)\n"
+         "team.yaml:4:3: duplicate key 'writer' (first at line 2)\n"
+         "team.yaml:5:26: limits.max_tool_calls: expected an integer from 1 to "
+         "1000000000, got 0; write 'unlimited' for no limit\n"
+         "team.yaml:7:18: tools.status.type: expected one of: command; got \"7\"\n"
+         "cadre: team.yaml: 5 problems\n"},
+        {"team.json",
+         "{\"agents\": {\n"
+         "  \"writer\": {\"model\": \"openai/x\", \"instrutions\": \"Write\",\n"
+         "    \"handoffs\": [\"editr\"]},\n"
+         "  \"editor\": {\"model\": \"openai/x\"},\n"
+         "  \"writer\": {\"model\": \"openai/y\"}},\n"
+         " \"limits\": {\"max_tool_calls\": 0},\n"
+         " \"tools\": {\"status\": {\"type\": 7, \"argv\": [\"status\"]}}}\n",
+         "team.json:2:35: agents.writer: unknown key 'instrutions'; did you mean "
+         "'instructions'?\n"
+         "team.json:3:18: agents.writer.handoffs[0]: unknown agent 'editr'; did you "
+         "mean "
+         "'editor'? (agents: writer, editor)\n"
+         "team.json:5:3: duplicate key 'writer' (first at line 2)\n"
+         "team.json:6:31: limits.max_tool_calls: expected an integer from 1 to "
+         "1000000000, got 0; write 'unlimited' for no limit\n"
+         "team.json:7:31: tools.status.type: expected one of: command; got 7\n"
+         "cadre: team.json: 5 problems\n"},
+    };
+    test_folder folder;
+    char path[FOLDER_PATH_SIZE];
+
+    if (!CHECK(folder_make(&folder)))
+        return;
+    for (size_t i = 0; i < N(files); i++)
+        if (folder_write(&folder, files[i].file, files[i].text, path))
+            check_file(files[i].file, files[i].expected, 5, &folder);
+    folder_remove(&folder);
+}
+
 // A sound team, and what is wrong around it.
 typedef struct bad_request {
     const char *arguments[6];
@@ -288,6 +343,8 @@ int main(void)
         CHECK_TEST(test_bad_file__what_is_missing_or_there_twice_is_told),
         CHECK_TEST(
             test_bad_file__all_mistakes_are_told_at_once_in_the_order_of_the_file),
+        CHECK_TEST(
+            test_bad_file__a_duplicate_agent_is_told_with_all_else_in_both_syntaxes),
         CHECK_TEST(test_bad_file__keys_inputs_and_options_that_do_not_fit_are_told),
         CU_TEST_INFO_NULL,
     };

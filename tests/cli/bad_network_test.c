@@ -66,25 +66,10 @@ static void test_bad_network__a_refused_connection_names_the_server(void)
     http_server_stop(server);
 }
 
-static void test_bad_network__a_host_that_is_not_there_is_named(void)
-{
-    online_result ran;
-    const online_config config = {.base_url = "http://nowhere.invalid/v1",
-                                  .options = (const char *const[]){"--json", NULL}};
-
-    if (online_run(&config, NULL, &ran)) {
-        CHECK_INT(ran.program.exit_status, 1);
-        CHECK_TEXT(ran.error_class, "connection");
-        CHECK_CONTAINS(ran.message, "nowhere.invalid");
-    }
-    online_result_fini(&ran);
-}
-
 typedef struct bad_answer {
-    int status;
+    int status, n_requests;
     const char *headers, *content_type, *body;
     const char *error_class, *part;
-    int n_requests;
 } bad_answer;
 
 static void check_bad_answers(const bad_answer *answers, size_t n)
@@ -104,25 +89,25 @@ static void test_bad_network__what_will_not_change_is_asked_once(void)
 {
     static const bad_answer answers[] = {
         // Some servers quote the key that they refuse.
-        {401, NULL, JSON,
+        {401, 1, NULL, JSON,
          "{\"error\":{\"message\":\"Incorrect API key: " ONLINE_KEY "\","
          "\"type\":\"invalid_request_error\",\"code\":\"invalid_api_key\"}}",
-         "auth", "(the key is that of OPENAI_API_KEY)", 1},
-        {401, NULL, "text/plain", "no entry for Bearer " ONLINE_KEY, "auth",
-         "HTTP 401 auth", 1},
-        {403, NULL, JSON, "{\"error\":{\"message\":\"region\"}}", "auth", "region", 1},
-        {404, NULL, JSON,
+         "auth", "(the key is that of OPENAI_API_KEY)"},
+        {401, 1, NULL, "text/plain", "no entry for Bearer " ONLINE_KEY, "auth",
+         "HTTP 401 auth"},
+        {403, 1, NULL, JSON, "{\"error\":{\"message\":\"region\"}}", "auth", "region"},
+        {404, 1, NULL, JSON,
          "{\"error\":{\"message\":\"The model `test` does not exist\","
          "\"code\":\"model_not_found\"}}",
-         "invalid_request", "The model `test` does not exist", 1},
-        {400, NULL, JSON,
+         "invalid_request", "The model `test` does not exist"},
+        {400, 1, NULL, JSON,
          "{\"error\":{\"message\":\"too long\",\"code\":\"context_length_exceeded\"}}",
-         "context_length", "too long", 1},
-        {429, NULL, JSON,
+         "context_length", "too long"},
+        {429, 1, NULL, JSON,
          "{\"error\":{\"message\":\"pay\",\"code\":\"insufficient_quota\"}}", "quota",
-         "pay", 1},
-        {302, "Location: https://elsewhere.example/v1\r\n", "text/html", "",
-         "invalid_request", "redirects to 'https://elsewhere.example/v1'", 1},
+         "pay"},
+        {302, 1, "Location: https://elsewhere.example/v1\r\n", "text/html", "",
+         "invalid_request", "redirects to 'https://elsewhere.example/v1'"},
     };
 
     check_bad_answers(answers, N(answers));
@@ -131,13 +116,13 @@ static void test_bad_network__what_will_not_change_is_asked_once(void)
 static void test_bad_network__what_may_change_is_asked_as_often_as_allowed(void)
 {
     static const bad_answer answers[] = {
-        {429, NULL, JSON, "{\"error\":{\"message\":\"slow down\"}}", "rate_limited",
-         "slow down", 3},
-        {500, NULL, JSON, "{\"error\":{\"message\":\"oops\"}}", "server",
-         "HTTP 500 server: oops", 3},
-        {503, NULL, "text/html", "<html>busy</html>", "overloaded",
-         "HTTP 503 overloaded: <html>busy</html>", 3},
-        {408, NULL, JSON, "{}", "timeout", "HTTP 408 timeout", 3},
+        {429, 3, NULL, JSON, "{\"error\":{\"message\":\"slow down\"}}", "rate_limited",
+         "slow down"},
+        {500, 3, NULL, JSON, "{\"error\":{\"message\":\"oops\"}}", "server",
+         "HTTP 500 server: oops"},
+        {503, 3, NULL, "text/html", "<html>busy</html>", "overloaded",
+         "HTTP 503 overloaded: <html>busy</html>"},
+        {408, 3, NULL, JSON, "{}", "timeout", "HTTP 408 timeout"},
     };
 
     check_bad_answers(answers, N(answers));
@@ -146,27 +131,26 @@ static void test_bad_network__what_may_change_is_asked_as_often_as_allowed(void)
 static void test_bad_network__status_200_does_not_make_it_an_answer(void)
 {
     static const bad_answer answers[] = {
-        {200, NULL, "text/html; charset=utf-8",
+        {200, 1, NULL, "text/html; charset=utf-8",
          "<html>\n<title>Sign in</title>\n</html>", "bad_response",
          "content type 'text/html; charset=utf-8', which is neither an event stream "
          "nor "
-         "JSON: \"<html> <title>Sign in</title> </html>\"",
-         1},
-        {200, NULL, JSON, "{\"hello\":\"world\"}", "bad_response",
-         "not a chat completion: \"{\"hello\":\"world\"}\"", 1},
-        {200, NULL, JSON, "[1, 2]", "bad_response", "not a chat completion", 1},
-        {200, NULL, JSON, "[1, 2", "truncated", "ended before it was whole", 3},
-        {200, NULL, JSON, "{\"choices\":[]}", "bad_response", "not a chat completion",
-         1},
-        {200, NULL, JSON, "{\"error\":{\"message\":\"oops\",\"code\":500}}", "server",
-         "oops", 3},
-        {200, NULL, "text/event-stream", "data: {\"error\":{\"message\":\"oops\"}}\n\n",
-         "server", "oops", 3},
-        {200, NULL, "text/event-stream", "data: <html>\n\n", "bad_response",
-         "an event of the answer is not JSON: \"<html>\"", 3},
-        {200, NULL, JSON, "", "truncated", "ended before it was whole", 3},
-        {200, NULL, "text/event-stream", "", "truncated", "ended before it was whole",
-         3},
+         "JSON: \"<html> <title>Sign in</title> </html>\""},
+        {200, 1, NULL, JSON, "{\"hello\":\"world\"}", "bad_response",
+         "not a chat completion: \"{\"hello\":\"world\"}\""},
+        {200, 1, NULL, JSON, "[1, 2]", "bad_response", "not a chat completion"},
+        {200, 3, NULL, JSON, "[1, 2", "truncated", "ended before it was whole"},
+        {200, 1, NULL, JSON, "{\"choices\":[]}", "bad_response",
+         "not a chat completion"},
+        {200, 3, NULL, JSON, "{\"error\":{\"message\":\"oops\",\"code\":500}}",
+         "server", "oops"},
+        {200, 3, NULL, "text/event-stream",
+         "data: {\"error\":{\"message\":\"oops\"}}\n\n", "server", "oops"},
+        {200, 3, NULL, "text/event-stream", "data: <html>\n\n", "bad_response",
+         "an event of the answer is not JSON: \"<html>\""},
+        {200, 3, NULL, JSON, "", "truncated", "ended before it was whole"},
+        {200, 3, NULL, "text/event-stream", "", "truncated",
+         "ended before it was whole"},
     };
 
     check_bad_answers(answers, N(answers));
@@ -283,12 +267,12 @@ static void test_bad_network__the_wait_that_a_server_asks_for_is_kept(void)
 static void test_bad_network__a_wait_beyond_the_limit_fails_and_says_both(void)
 {
     static const bad_answer answers[] = {
-        {429, "Retry-After: 3600\r\n", JSON, "{\"error\":{\"message\":\"slow down\"}}",
-         "rate_limited",
-         "slow down (the server asks to wait 1h; retry.max_backoff is 2s)", 1},
-        {503, "retry-after-ms: 2500\r\n", JSON, "{\"error\":{\"message\":\"full\"}}",
-         "overloaded", "full (the server asks to wait 2500ms; retry.max_backoff is 2s)",
-         1},
+        {429, 1, "Retry-After: 3600\r\n", JSON,
+         "{\"error\":{\"message\":\"slow down\"}}", "rate_limited",
+         "slow down (the server asks to wait 1h; retry.max_backoff is 2s)"},
+        {503, 1, "retry-after-ms: 2500\r\n", JSON, "{\"error\":{\"message\":\"full\"}}",
+         "overloaded",
+         "full (the server asks to wait 2500ms; retry.max_backoff is 2s)"},
     };
 
     check_bad_answers(answers, N(answers));
@@ -305,7 +289,7 @@ static void test_bad_network__a_silent_server_is_given_up(void)
         const http_step *steps;
         const char *part;
     } cases[] = {
-        {mute, "timeout: the answer was not whole within 400 ms: "},
+        {mute, "timeout: the answer was not whole within 800 ms: "},
         {fades, "timeout: no byte came for 150 ms: "},
         {only_head, "timeout: "},
     };
@@ -322,7 +306,6 @@ int main(void)
 {
     static const CU_TestInfo tests[] = {
         CHECK_TEST(test_bad_network__a_refused_connection_names_the_server),
-        CHECK_TEST(test_bad_network__a_host_that_is_not_there_is_named),
         CHECK_TEST(test_bad_network__what_will_not_change_is_asked_once),
         CHECK_TEST(test_bad_network__what_may_change_is_asked_as_often_as_allowed),
         CHECK_TEST(test_bad_network__status_200_does_not_make_it_an_answer),

@@ -89,17 +89,17 @@ static void add_calls(http_server *server, int n_calls)
 }
 
 // Every call has its result, in the order of the calls.
-static void check_results(http_server *server, int n_calls)
+static void check_results(http_server *server, size_t n_calls)
 {
     json_t *body = NULL;
 
     message_at(server, 1, 0, &body);
     const json_t *messages = json_object_get(body, "messages");
     if (CHECK_INT(json_array_size(messages), 3 + n_calls)) {
-        for (int i = 0; i < n_calls; i++) {
-            const json_t *result = json_array_get(messages, (size_t)(3 + i));
+        for (size_t i = 0; i < n_calls; i++) {
+            const json_t *result = json_array_get(messages, 3 + i);
             char id[32];
-            (void)snprintf(id, sizeof(id), "call_%d", i);
+            (void)snprintf(id, sizeof(id), "call_%zu", i);
             CHECK_TEXT(text_of(result, "role"), "tool");
             CHECK_TEXT(text_of(result, "tool_call_id"), id);
             CHECK_TEXT(text_of(result, "content"), "{}");

@@ -29,16 +29,22 @@ static cadre_status note(void *ctx, const cdr_sse_event *event, cadre_error *err
     return CADRE_OK;
 }
 
-// Feeds `len` bytes in pieces of the sizes given; the last repeats.
-static cadre_status feed(seen *all, const char *data, size_t len, const size_t *sizes,
-                         size_t n_sizes, cadre_error *err)
+// Sizes of pieces; the last repeats.
+typedef struct cuts {
+    const size_t *sizes;
+    size_t n;
+} cuts;
+
+// Feeds `len` bytes in pieces.
+static cadre_status feed(seen *all, const char *data, size_t len, cuts to,
+                         cadre_error *err)
 {
     cdr_sse sse;
     cdr_sse_init(&sse, 0);
     cadre_status status = CADRE_OK;
     size_t at = 0;
     for (size_t i = 0; at < len && status == CADRE_OK; i++) {
-        size_t size = sizes[i < n_sizes ? i : n_sizes - 1];
+        size_t size = to.sizes[i < to.n ? i : to.n - 1];
         size = size < len - at ? size : len - at;
         // A copy of exactly this size, so that a sanitizer sees a read beyond it.
         char *piece = malloc(size > 0 ? size : 1);
@@ -58,7 +64,7 @@ static void check_events(const char *data, size_t len, const size_t *sizes,
 {
     seen all = {CDR_BUF_INIT, 0, 0};
     cadre_error err = CADRE_ERROR_INIT;
-    CHECK_OK(feed(&all, data, len, sizes, n_sizes, &err), &err);
+    CHECK_OK(feed(&all, data, len, (cuts){sizes, n_sizes}, &err), &err);
     CHECK_TEXT(cdr_buf_text(&all.text), expected);
     cdr_buf_fini(&all.text);
 }
@@ -143,7 +149,7 @@ static void test_sse__passes_a_nul_on(void)
     seen all = {CDR_BUF_INIT, 0, 0};
     cadre_error err = CADRE_ERROR_INIT;
     const size_t one = 1;
-    CHECK_OK(feed(&all, stream, sizeof stream - 1, &one, 1, &err), &err);
+    CHECK_OK(feed(&all, stream, sizeof stream - 1, (cuts){&one, 1}, &err), &err);
     CHECK_BYTES(cdr_buf_text(&all.text), all.text.len, "|a\0b\n", 5);
     cdr_buf_fini(&all.text);
 }
@@ -154,7 +160,8 @@ static void test_sse__stops_where_the_callback_fails(void)
     const size_t whole = sizeof stream - 1;
     seen all = {CDR_BUF_INIT, 0, 2};
     cadre_error err = CADRE_ERROR_INIT;
-    CHECK_STATUS(feed(&all, stream, whole, &whole, 1, &err), CADRE_EABORTED, &err);
+    CHECK_STATUS(feed(&all, stream, whole, (cuts){&whole, 1}, &err), CADRE_EABORTED,
+                 &err);
     CHECK_INT(all.n, 2);
     cdr_buf_fini(&all.text);
 }
@@ -249,7 +256,7 @@ static void check_case(void *ctx, const char *folder)
         return;
     seen all = {CDR_BUF_INIT, 0, 0};
     cadre_error err = CADRE_ERROR_INIT;
-    CHECK_OK(feed(&all, stream, len, &len, 1, &err), &err);
+    CHECK_OK(feed(&all, stream, len, (cuts){&len, 1}, &err), &err);
     CHECK(all.n > 0);
     check_all_cuts(stream, len, cdr_buf_text(&all.text));
     size_t sizes[64];

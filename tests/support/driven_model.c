@@ -162,8 +162,8 @@ static cadre_status play_line(cadre_frame *frame, char *line, cadre_sink *sink,
         return pass_gate(frame, err);
     } else if (strcmp(line, "usage") == 0) {
         char *more = split(rest);
-        cadre_sink_usage(sink, &(cadre_usage){.input_tokens = atoi(rest),
-                                              .output_tokens = atoi(more)});
+        cadre_sink_usage(sink, &(cadre_usage){.input_tokens = strtol(rest, NULL, 10),
+                                              .output_tokens = strtol(more, NULL, 10)});
     } else if (strcmp(line, "fail") == 0) {
         char *text = split(rest);
         cadre_error_class error_class = cadre_error_class_from_name(rest);

@@ -76,7 +76,8 @@ bool online_run(const online_config *config, const http_server *server,
         return false;
     CHECK_LACKS(result->program.out, ONLINE_KEY);
     CHECK_LACKS(result->program.err, ONLINE_KEY);
-    if (has_option(config, "--json") && config->out == PROGRAM_STDOUT_KEPT)
+    bool is_kept = config->out == PROGRAM_STDOUT_KEPT && !config->action.closes_stdout;
+    if (is_kept && has_option(config, "--json"))
         read_object(result);
     return true;
 }

@@ -49,8 +49,8 @@ bool online_run(const online_config *config, const http_server *server,
                 online_result *result);
 void online_result_fini(online_result *result);
 
-// The answer of a server that streams: a completion with this text, whole with its
-// finish reason, usage and end marker. Static text where `text` is; a plain literal.
+// Pieces of a streamed answer. Arguments are string literals; texts stand in JSON as
+// they are.
 #define ONLINE_CHUNK(delta)                                                            \
     "data: {\"choices\":[{\"index\":0,\"delta\":" delta "}]}\n\n"
 #define ONLINE_TEXT(text) ONLINE_CHUNK("{\"content\":\"" text "\"}")
@@ -64,8 +64,8 @@ void online_result_fini(online_result *result);
 #define ONLINE_HEAD                                                                    \
     "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
 
-// The finding of a run's events by type: the nth object of that type among the lines
-// of --events, or NULL. A new reference.
+// Finds the nth event of a type, from 0, among the lines of --events. A new reference;
+// NULL: there are not so many.
 json_t *online_event(const char *lines, const char *type, int nth);
 
 #endif

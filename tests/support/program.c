@@ -201,13 +201,14 @@ static bool keep(kept *it, const char *text, size_t len)
     return true;
 }
 
-static void act(child *it)
+static void act(child *it, bool is_due)
 {
     const program_action *action = &it->config->action;
     const kept *where = action->is_on_stdout ? &it->kept_out : &it->kept_err;
 
-    if (!action->when || it->acted_ns || !where->text ||
-        !strstr(where->text, action->when))
+    if (action->when && where->text && strstr(where->text, action->when))
+        is_due = true;
+    if (!is_due || it->acted_ns)
         return;
     it->acted_ns = now_ns();
     if (action->columns) {
@@ -251,12 +252,16 @@ static void write_input(child *it, short events)
 // One round; false: the child has ended and all it wrote was read.
 static bool serve(child *it, int timeout_ms)
 {
+    int when_fd = it->config->action.when_fd;
     struct pollfd slots[] = {
-        {.fd = it->pidfd, .events = POLLIN},       {.fd = it->in[1], .events = POLLOUT},
-        {.fd = it->out[0], .events = POLLIN},      {.fd = it->err[0], .events = POLLIN},
+        {.fd = it->pidfd, .events = POLLIN},
+        {.fd = it->in[1], .events = POLLOUT},
+        {.fd = it->out[0], .events = POLLIN},
+        {.fd = it->err[0], .events = POLLIN},
         {.fd = it->terminal[0], .events = POLLIN},
+        {.fd = when_fd && !it->acted_ns ? when_fd : -1, .events = POLLIN},
     };
-    int n = poll(slots, 5, timeout_ms);
+    int n = poll(slots, sizeof(slots) / sizeof(slots[0]), timeout_ms);
 
     if (n < 0 && errno == EINTR)
         return true;
@@ -264,7 +269,7 @@ static bool serve(child *it, int timeout_ms)
     read_end(&it->out[0], slots[2].revents, &it->kept_out);
     read_end(&it->err[0], slots[3].revents, &it->kept_err);
     read_end(&it->terminal[0], slots[4].revents, &it->kept_err);
-    act(it);
+    act(it, slots[5].revents != 0);
     bool has_ended = slots[0].revents != 0;
     return !has_ended || slots[2].revents || slots[3].revents || slots[4].revents;
 }
@@ -316,6 +321,8 @@ bool program_run(const program_config *config, program_result *result)
     result->err = it.kept_err.text;
     result->err_len = it.kept_err.len;
     result->acted_ns = it.acted_ns;
+    // Its exit status is that of a run that failed.
+    CHECK_LACKS(result->err, "Sanitizer");
     if (CHECK(has_run) && CHECK(!result->has_timed_out))
         return true;
     program_result_fini(result);

@@ -27,10 +27,12 @@ typedef enum program_terminal {
     PROGRAM_TERMINAL_STDERR // stderr only
 } program_terminal;
 
-// What is done once, when a text has appeared on stderr or the terminal.
+// What is done once, when a text has appeared on stderr or the terminal, or when a
+// descriptor can be read.
 typedef struct program_action {
-    const char *when;   // NULL: nothing
+    const char *when;   // NULL: no text is awaited
     bool is_on_stdout;  // the text is awaited there
+    int when_fd;        // 0: none is awaited
     int signal;         // sent to the child; 0: none
     bool closes_stdout; // its reader goes away
     int columns;        // the terminal gets this wide; 0: stays

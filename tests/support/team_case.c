@@ -130,3 +130,31 @@ void team_case_add_adder(team_case *t, adder *counts)
                        "{\"type\":\"object\",\"required\":[\"a\",\"b\"],\"properties\":"
                        "{\"a\":{\"type\":\"integer\"},\"b\":{\"type\":\"integer\"}}}"));
 }
+
+void team_case_add_desk(team_case *t, const char *options, adder *counts)
+{
+    memset(counts, 0, sizeof *counts);
+    team_case_add_adder(t, counts);
+    cadre_team_add_topology(
+        t->team, "handoff",
+        CADRE_TOPOLOGY(.name = "desk", .options = options,
+                       .members = CADRE_NAMES("alice", "bob", "carol")));
+    cadre_team_add_llm(t->team, CADRE_LLM(.name = "alice", .model = DRIVEN_MODEL,
+                                          .tools = CADRE_NAMES("add"),
+                                          .handoffs = CADRE_NAMES("bob", "carol")));
+    cadre_team_add_llm(t->team, CADRE_LLM(.name = "bob", .model = DRIVEN_MODEL,
+                                          .tools = CADRE_NAMES("add"),
+                                          .handoffs = CADRE_NAMES("alice", "carol")));
+    cadre_team_add_llm(t->team, CADRE_LLM(.name = "carol", .model = DRIVEN_MODEL,
+                                          .handoffs = CADRE_NAMES("alice")));
+}
+
+void team_case_check_answer(team_case *t, const char *agent, const char *text)
+{
+    CHECK_OK(t->status, &t->err);
+    if (!CHECK(t->result != NULL))
+        return;
+    CHECK_TEXT(t->result->agent, agent);
+    CHECK_TEXT(t->result->text, text);
+    CHECK_INT(t->result->stop_reason, CADRE_STOP_FINAL);
+}

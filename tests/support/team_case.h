@@ -52,4 +52,11 @@ typedef struct adder {
 } adder;
 void team_case_add_adder(team_case *t, adder *counts);
 
+// A handoff "desk" over alice, bob (both with the adder) and carol; edges: alice and
+// bob to both others, carol to alice. `options`: the block of the desk, or NULL.
+void team_case_add_desk(team_case *t, const char *options, adder *counts);
+
+// The last run completed with that answer of that agent.
+void team_case_check_answer(team_case *t, const char *agent, const char *text);
+
 #endif

@@ -365,8 +365,68 @@ static void test_load__refuses_unknown_inputs_of_instructions(void)
                "  a:\n"
                "    model: openai/m\n"
                "    instructions: '{{inputs.topic}} {{ inputs.topik }} {{other}}'\n",
-               "team.yaml:3:3: agents.a.instructions: unknown input 'topik'; did you "
+               "team.yaml:5:19: agents.a.instructions: unknown input 'topik'; did you "
                "mean 'topic'? (inputs: topic)\n");
+    // In a literal block the place is that of the words themselves.
+    check_told("inputs: {topic: {type: string}}\n"
+               "agents:\n"
+               "  a:\n"
+               "    model: openai/m\n"
+               "    instructions: |\n"
+               "      You answer.\n"
+               "\n"
+               "        \xC3\xBC {{inputs.topic}}: {{inputs.topik}}, {{inputs.tpic}}\n"
+               "      {{inputs.subject}}\n",
+               "team.yaml:8:29: agents.a.instructions: unknown input 'topik'*\n"
+               "team.yaml:8:47: agents.a.instructions: unknown input 'tpic'*\n"
+               "team.yaml:9:7: agents.a.instructions: unknown input 'subject'*\n");
+}
+
+static void test_load__tells_a_duplicate_key_with_all_other_mistakes(void)
+{
+    check_told(
+        "agents:\n"
+        "  writer: {model: openai/m, instrutions: Write., handoffs: [editr]}\n"
+        "  editor: {model: openai/m}\n"
+        "  writer:\n"
+        "    model: openai/m2\n"
+        "limits: {max_tool_calls: 0}\n"
+        "tools:\n"
+        "  status: {type: 7, argv: [x]}\n",
+        "team.yaml:2:29: agents.writer: unknown key 'instrutions'; did you mean "
+        "'instructions'?\n"
+        "team.yaml:2:61: agents.writer.handoffs[0]: unknown agent 'editr'; did you "
+        "mean 'editor'? (agents: writer, editor)\n"
+        "team.yaml:4:3: duplicate key 'writer' (first at line 2)\n"
+        "team.yaml:6:26: limits.max_tool_calls: expected an integer from 1 to "
+        "1000000000, got 0; write 'unlimited' for no limit\n"
+        "team.yaml:8:18: tools.status.type: expected one of: *\n");
+}
+
+// What reading left out, or put null for, is told once, where it stands.
+static void test_load__tells_nobody_off_for_what_reading_left_out(void)
+{
+    check_told("x-base: &base {model: openai/m}\n"
+               "agents:\n"
+               "  a: {<<: *base, instructions: {{input}}, handoffs: [far]}\n"
+               "  b: {type: handoff, entry: a, members: *gone}\n"
+               "  c: {model: fast, tools: [lookup], handoffs: [a, {to: *gone}]}\n"
+               "  d: {type: *gone, model: \"m\\0n\"}\n"
+               "agents:\n"
+               "  far: {model: openai/m}\n"
+               "models: *gone\n"
+               "tools: *gone\n"
+               "inputs: {topic: !text {type: strin}}\n",
+               "team.yaml:3:7: merge keys*\n"
+               "team.yaml:3:33: a key must be a text, not an object*\n"
+               "team.yaml:4:41: the alias '*\n"
+               "team.yaml:5:56: the alias '*\n"
+               "team.yaml:6:13: the alias '*\n"
+               "team.yaml:6:27: the text holds a NUL character*\n"
+               "team.yaml:7:1: duplicate key 'agents' (first at line 2)\n"
+               "team.yaml:9:9: the alias '*\n"
+               "team.yaml:10:8: the alias '*\n"
+               "team.yaml:11:17: tags are not read*\n");
 }
 
 // A schema for editors refuses nothing that the loader takes.
@@ -404,8 +464,11 @@ static void check_sample(const json_t *schema, const char *path)
 {
     cadre_error err = CADRE_ERROR_INIT;
     cdr_document *document = NULL;
+    size_t n_problems = 0;
     if (!CHECK_OK(cdr_document_load(path, &document, &err), &err))
         return;
+    cdr_document_problems(document, &n_problems);
+    CHECK_INT(n_problems, 0);
     json_t *root = cdr_document_root(document).value;
     CHECK_OK(cdr_document_settle_text(document, root, schema, &err), &err);
     cdr_settings_reader reader = {
@@ -446,6 +509,8 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_load__does_not_show_a_key_written_for_its_variable),
     CHECK_TEST(test_load__names_the_variable_of_a_missing_key),
     CHECK_TEST(test_load__refuses_unknown_inputs_of_instructions),
+    CHECK_TEST(test_load__tells_a_duplicate_key_with_all_other_mistakes),
+    CHECK_TEST(test_load__tells_nobody_off_for_what_reading_left_out),
     CHECK_TEST(test_load__has_a_schema_that_refuses_unknown_keys),
     CHECK_TEST(test_load__has_a_schema_that_every_sample_keeps_to),
     CU_TEST_INFO_NULL,

@@ -4,6 +4,8 @@
 #include "support/check.h"
 #include "support/folder.h"
 
+#include "team/script.h"
+
 #include <string.h>
 
 static test_folder folder;
@@ -180,6 +182,40 @@ static void test_script__tells_mistakes_with_their_places(void)
                   "tool_calls, handoff, handoffs, delay, chunks, times, error, when)");
 }
 
+// Those of reading and those of the steps, in the order of the file; of what reading
+// left out nobody is told off.
+static void test_script__tells_all_mistakes_at_once(void)
+{
+    static const char *const expected[] = {
+        ":2:7: agents.a[0]: a step needs text, tool_calls, handoff, handoffs or error",
+        ":3:18: duplicate key 'text' (first at line 3, column 9)",
+        ":3:27: agents.b[0]: unknown key 'txt'; did you mean 'text'?",
+        ":4:11: a key must be a text, not an object; quote a text that starts with '{'",
+        ":5:3: duplicate key 'a' (first at line 2)",
+        ":6:8: the alias '*gone' names nothing: no '&gone' stands before it",
+    };
+    cdr_arena arena = CDR_ARENA_INIT;
+    cdr_problems problems = {.arena = &arena};
+    char path[FOLDER_PATH_SIZE];
+    folder_write(&folder, "script.yaml",
+                 "agents:\n"
+                 "  a: [{}]\n"
+                 "  b: [{ text: x, text: y, txt: z}]\n"
+                 "  c: [{ ? {x: y} : z}]\n"
+                 "  a: [{}]\n"
+                 "tools: *gone\n",
+                 path);
+    CHECK(cdr_script_read(path, &problems) == NULL);
+    cdr_problems_sort(&problems);
+    size_t n_expected = sizeof(expected) / sizeof(*expected);
+    CHECK_INT(problems.count, n_expected);
+    for (size_t i = 0; i < problems.count && i < n_expected; i++) {
+        const char *place = strstr(problems.items[i].text, "script.yaml:");
+        CHECK_TEXT(place ? place + strlen("script.yaml") : NULL, expected[i]);
+    }
+    cdr_arena_fini(&arena);
+}
+
 static void test_script__says_when_there_is_no_file(void)
 {
     cadre_error err = CADRE_ERROR_INIT;
@@ -195,6 +231,7 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_script__has_calls_and_handoffs_as_lists),
     CHECK_TEST(test_script__stands_in_for_tools),
     CHECK_TEST(test_script__tells_mistakes_with_their_places),
+    CHECK_TEST(test_script__tells_all_mistakes_at_once),
     CHECK_TEST(test_script__says_when_there_is_no_file),
     CU_TEST_INFO_NULL,
 };

@@ -13,34 +13,15 @@
 static team_case t;
 static adder adds;
 
-// alice (with the tool add), bob and carol, each with edges to the two others.
 static void open_desk(const char *options)
 {
     team_case_open(&t);
-    memset(&adds, 0, sizeof adds);
-    team_case_add_adder(&t, &adds);
-    cadre_team_add_topology(
-        t.team, "handoff",
-        CADRE_TOPOLOGY(.name = "desk", .options = options,
-                       .members = CADRE_NAMES("alice", "bob", "carol")));
-    cadre_team_add_llm(t.team, CADRE_LLM(.name = "alice", .model = DRIVEN_MODEL,
-                                         .tools = CADRE_NAMES("add"),
-                                         .handoffs = CADRE_NAMES("bob", "carol")));
-    cadre_team_add_llm(t.team, CADRE_LLM(.name = "bob", .model = DRIVEN_MODEL,
-                                         .tools = CADRE_NAMES("add"),
-                                         .handoffs = CADRE_NAMES("alice", "carol")));
-    cadre_team_add_llm(t.team, CADRE_LLM(.name = "carol", .model = DRIVEN_MODEL,
-                                         .handoffs = CADRE_NAMES("alice")));
+    team_case_add_desk(&t, options, &adds);
 }
 
 static void check_answer(const char *agent, const char *text)
 {
-    CHECK_OK(t.status, &t.err);
-    if (!CHECK(t.result != NULL))
-        return;
-    CHECK_TEXT(t.result->agent, agent);
-    CHECK_TEXT(t.result->text, text);
-    CHECK_INT(t.result->stop_reason, CADRE_STOP_FINAL);
+    team_case_check_answer(&t, agent, text);
 }
 
 static void check_transfers(const char *expected)
@@ -211,203 +192,6 @@ static void test_handoff__shows_what_was_said_when_handing_over(void)
     team_case_close(&t);
 }
 
-// --- Controllers ---
-
-static void test_handoff__model_reads_a_refusal_and_answers_itself(void)
-{
-    open_desk("{\"max_handoffs\": 1}");
-    DRIVEN("alice", "to bob one");
-    DRIVEN("bob", "to alice two", "say mine");
-    team_case_run(&t, "hi");
-    check_answer("bob", "mine");
-    check_transfers("alice: alice bob done\nbob: bob alice refused\n");
-    CHECK_CONTAINS(
-        driven_request("bob", 1),
-        "Not handed over to alice: the limit of 1 handoffs (max_handoffs) is "
-        "reached.");
-    team_case_close(&t);
-}
-
-static void test_handoff__second_hit_stops_with_the_path_and_reason(void)
-{
-    open_desk("{\"max_handoffs\": 2}");
-    DRIVEN("alice", "to bob 1", "to bob 3", "to carol 4");
-    DRIVEN("bob", "to alice 2");
-    team_case_run(&t, "hi");
-    CHECK_STATUS(t.status, CADRE_EFAILED, &t.err);
-    CHECK_INT(t.result->stop_reason, CADRE_STOP_MAX_HANDOFFS);
-    CHECK_INT(t.result->error.error_class, CADRE_CLASS_LIMIT);
-    CHECK_CONTAINS(t.err.text, "max_handoffs");
-    CHECK_CONTAINS(t.err.text, "desk -> alice -> bob -> alice");
-    CHECK_TEXT(t.result->error.agent, "alice");
-    CHECK_TEXT(t.result->text, "");
-    team_case_close(&t);
-}
-
-static void test_handoff__after_a_stop_nothing_of_the_turn_is_done(void)
-{
-    open_desk("{\"repeat\": 1, \"max_handoffs\": \"unlimited\"}");
-    DRIVEN("alice", "to bob", "to bob\nto carol");
-    team_case_run(&t, "hi");
-    CHECK_STATUS(t.status, CADRE_EFAILED, &t.err);
-    CHECK_INT(t.result->stop_reason, CADRE_STOP_LOOP);
-    CHECK_INT(t.result->error.error_class, CADRE_CLASS_LOOP);
-    CHECK_LACKS(recorder_text(&t.recorder, CADRE_EVENT_TRANSFER), "done");
-    CHECK_LACKS(recorder_text(&t.recorder, CADRE_EVENT_TOOL_RESULT), "Handed over");
-    CHECK_INT(recorder_count(&t.recorder, CADRE_EVENT_TOOL_RESULT), 3);
-    team_case_close(&t);
-}
-
-static void test_handoff__refuses_the_third_time_of_the_same_message(void)
-{
-    open_desk(NULL);
-    DRIVEN("alice", "to bob same", "to bob same", "to bob same", "say stuck");
-    DRIVEN("bob", "to alice a", "to alice b", "to alice c");
-    team_case_run(&t, "hi");
-    check_answer("alice", "stuck");
-    CHECK_CONTAINS(driven_request("alice", 3),
-                   "'alice' asked 3 times for 'bob' with the same message (repeat)");
-    team_case_close(&t);
-}
-
-static void add_pair(const char *options)
-{
-    team_case_open(&t);
-    cadre_team_add_topology(t.team, "handoff",
-                            CADRE_TOPOLOGY(.name = "desk", .options = options,
-                                           .members = CADRE_NAMES("alice", "bob")));
-    cadre_team_add_llm(t.team, CADRE_LLM(.name = "alice", .model = DRIVEN_MODEL,
-                                         .handoffs = CADRE_NAMES("bob")));
-    cadre_team_add_llm(t.team, CADRE_LLM(.name = "bob", .model = DRIVEN_MODEL,
-                                         .handoffs = CADRE_NAMES("alice")));
-}
-
-static void test_handoff__lets_two_members_talk_as_long_as_they_get_on(void)
-{
-    add_pair(NULL);
-    DRIVEN("alice", "to bob 1", "to bob 3", "to bob 5", "to bob 7", "to bob 9",
-           "say settled");
-    DRIVEN("bob", "to alice 2", "to alice 4", "to alice 6", "to alice 8",
-           "to alice 10");
-    team_case_run(&t, "hi");
-    check_answer("alice", "settled");
-    CHECK_INT(recorder_count(&t.recorder, CADRE_EVENT_TRANSFER), 10);
-    team_case_close(&t);
-}
-
-static void test_handoff__stops_two_of_three_who_play_ping_pong(void)
-{
-    open_desk(NULL);
-    DRIVEN("alice", "to bob 1", "to bob 3", "to bob 5", "to bob 7", "to bob 9");
-    DRIVEN("bob", "to alice 2", "to alice 4", "to alice 6", "to alice 8", "say mine");
-    team_case_run(&t, "hi");
-    // The eighth is the first that is judged by a full window.
-    check_answer("bob", "mine");
-    CHECK_CONTAINS(driven_request("bob", 4),
-                   "the last 8 handoffs went to only 2 agents (window)");
-    CHECK_INT(driven_count("alice"), 4);
-    team_case_close(&t);
-}
-
-static void test_handoff__unlimited_turns_off_one_rule_only(void)
-{
-    add_pair("{\"repeat\": \"unlimited\", \"max_handoffs\": 5}");
-    DRIVEN("alice", "to bob", "to bob", "to bob", "say end");
-    DRIVEN("bob", "to alice", "to alice", "to alice", "say over");
-    team_case_run(&t, "hi");
-    check_answer("bob", "over");
-    CHECK_INT(recorder_count(&t.recorder, CADRE_EVENT_TRANSFER), 6);
-    CHECK_CONTAINS(driven_request("bob", 3), "max_handoffs");
-    team_case_close(&t);
-}
-
-// --- Time ---
-
-static void test_handoff__each_node_has_its_own_time(void)
-{
-    cadre_error err = CADRE_ERROR_INIT;
-    (void)err;
-    team_case_open_fake(&t);
-    cadre_team_add_topology(t.team, "handoff",
-                            CADRE_TOPOLOGY(.name = "desk",
-                                           .options = "{\"node_timeout\": \"10s\"}",
-                                           .members = CADRE_NAMES("alice", "bob")));
-    cadre_team_add_llm(t.team, CADRE_LLM(.name = "alice", .model = DRIVEN_MODEL));
-    cadre_team_add_llm(t.team, CADRE_LLM(.name = "bob", .model = DRIVEN_MODEL));
-    DRIVEN("alice", "gate\nto bob");
-    DRIVEN("bob", "gate\nsay in time");
-    if (team_case_start(&t, CADRE_RUN(.input = "hi")) == NULL)
-        return;
-    CHECK(driven_await_held(1));
-    cdr_clock_advance(t.clock, 9000);
-    driven_release();
-    team_case_finish(&t);
-    check_answer("bob", "in time");
-    team_case_close(&t);
-}
-
-static void run_late_node(const char *alice, const char *bob)
-{
-    team_case_open_fake(&t);
-    cadre_team_add_topology(t.team, "handoff",
-                            CADRE_TOPOLOGY(.name = "desk",
-                                           .options = "{\"node_timeout\": \"10s\"}",
-                                           .members = CADRE_NAMES("alice", "bob")));
-    cadre_team_add_llm(t.team, CADRE_LLM(.name = "alice", .model = DRIVEN_MODEL));
-    cadre_team_add_llm(t.team, CADRE_LLM(.name = "bob", .model = DRIVEN_MODEL));
-    DRIVEN("alice", alice);
-    DRIVEN("bob", bob);
-    if (team_case_start(&t, CADRE_RUN(.input = "hi")) == NULL)
-        return;
-    CHECK(driven_await_held(1));
-    cdr_clock_await_waiters(t.clock, 1);
-    cdr_clock_advance(t.clock, 10000);
-    team_case_finish(&t);
-    CHECK_STATUS(t.status, CADRE_EFAILED, &t.err);
-    CHECK_INT(t.result->status, CADRE_FRAME_FAILED);
-    CHECK_INT(t.result->stop_reason, CADRE_STOP_TIMEOUT);
-    CHECK_INT(t.result->error.error_class, CADRE_CLASS_TIMEOUT);
-}
-
-static void test_handoff__a_late_entry_or_target_times_out(void)
-{
-    run_late_node("hold", "say never");
-    CHECK_TEXT(t.result->error.agent, "alice");
-    team_case_close(&t);
-    run_late_node("to bob", "hold");
-    CHECK_TEXT(t.result->error.agent, "bob");
-    team_case_close(&t);
-}
-
-static void test_handoff__time_of_who_handed_over_does_not_bind_the_target(void)
-{
-    team_case_open_fake(&t);
-    cadre_team_add_topology(t.team, "handoff",
-                            CADRE_TOPOLOGY(.name = "desk",
-                                           .options = "{\"node_timeout\": \"10s\"}",
-                                           .members = CADRE_NAMES("alice", "bob")));
-    cadre_team_add_llm(t.team, CADRE_LLM(.name = "alice", .model = DRIVEN_MODEL));
-    cadre_team_add_llm(
-        t.team, CADRE_LLM(.name = "bob", .model = DRIVEN_MODEL, .timeout_ms = 60000));
-    DRIVEN("alice", "gate\nto bob");
-    DRIVEN("bob", "hold");
-    if (team_case_start(&t, CADRE_RUN(.input = "hi")) == NULL)
-        return;
-    CHECK(driven_await_held(1));
-    cdr_clock_advance(t.clock, 9000);
-    driven_release();
-    CHECK(driven_await_held(2));
-    cdr_clock_await_waiters(t.clock, 1);
-    cdr_clock_advance(t.clock, 9000); // 18 s of alice's 10, 9 of bob's 10
-    CHECK(!recorder_count(&t.recorder, CADRE_EVENT_STREAM_END));
-    cdr_clock_await_waiters(t.clock, 1);
-    cdr_clock_advance(t.clock, 1000);
-    team_case_finish(&t);
-    CHECK_TEXT(t.result->error.agent, "bob");
-    CHECK_INT(t.result->duration_ms, 19000);
-    team_case_close(&t);
-}
-
 // --- Sessions, history, returns ---
 
 static void test_handoff__next_user_turn_starts_at_the_last_speaker(void)
@@ -494,19 +278,17 @@ static void test_handoff__target_sees_what_the_edge_says(void)
 
 typedef struct relay {
     int left;
-    int n_threads;
-    char *stack_low, *stack_high;
-    cadre_runtime *runtime;
+    uintptr_t stack_low, stack_high; // where its frames stood
 } relay;
 
 static cadre_status pass_on(void *ctx, cadre_frame *frame, cadre_error *err)
 {
     relay *self = ctx;
-    char here = 0;
-    if (self->stack_low == NULL || &here < self->stack_low)
-        self->stack_low = &here;
-    if (self->stack_high == NULL || &here > self->stack_high)
-        self->stack_high = &here;
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    if (self->stack_low == 0 || here < self->stack_low)
+        self->stack_low = here;
+    if (here > self->stack_high)
+        self->stack_high = here;
     if (self->left-- == 0)
         return cadre_frame_set_output(frame, "arrived", err);
     return cadre_frame_transfer(
@@ -532,7 +314,7 @@ static void test_handoff__ten_thousand_transfers_on_one_stack(void)
         return;
     t.status = cadre_run_wait(t.run, &t.result, &t.err);
     check_answer("alice", "arrived");
-    CHECK(self.stack_high - self.stack_low < 1024);
+    CHECK_INT(self.stack_high - self.stack_low, 0);
     CHECK_INT(cdr_pool_thread_count(t.runtime->pool), 1);
     const cadre_frame_info *frames = NULL;
     size_t n = 0;
@@ -579,21 +361,119 @@ static void test_handoff__c_agent_hands_over_once_with_json(void)
     team_case_close(&t);
 }
 
-static void test_handoff__members_limit_is_the_runs_stop_reason(void)
+// alice hands over to the team "back", whose entry bob may hand over to carol.
+static void open_nested(void)
 {
     team_case_open(&t);
     cadre_team_add_topology(
         t.team, "handoff",
-        CADRE_TOPOLOGY(.name = "desk", .members = CADRE_NAMES("alice")));
-    memset(&adds, 0, sizeof adds);
-    team_case_add_adder(&t, &adds);
-    cadre_team_add_llm(t.team, CADRE_LLM(.name = "alice", .model = DRIVEN_MODEL,
-                                         .max_turns = 2, .tools = CADRE_NAMES("add")));
-    DRIVEN("alice", "always\nsay so far\ncall add {\"a\":1,\"b\":1}");
+        CADRE_TOPOLOGY(.name = "desk", .members = CADRE_NAMES("alice", "back")));
+    cadre_team_add_topology(
+        t.team, "handoff",
+        CADRE_TOPOLOGY(.name = "back", .members = CADRE_NAMES("bob", "carol")));
+    cadre_team_add_llm(t.team, CADRE_LLM(.name = "alice", .model = DRIVEN_MODEL));
+    cadre_team_add_llm(t.team, CADRE_LLM(.name = "bob", .model = DRIVEN_MODEL));
+    cadre_team_add_llm(t.team, CADRE_LLM(.name = "carol", .model = DRIVEN_MODEL,
+                                         .history = CADRE_HISTORY_NONE));
+}
+
+static void test_handoff__a_team_is_a_target_and_its_members_read_the_message(void)
+{
+    open_nested();
+    DRIVEN("alice", "to back order 7");
+    DRIVEN("bob", "to alice", "to carol");
+    DRIVEN("carol", "say done");
     team_case_run(&t, "hi");
-    CHECK_OK(t.status, &t.err);
-    CHECK_INT(t.result->stop_reason, CADRE_STOP_MAX_TURNS);
-    CHECK_TEXT(t.result->text, "so far");
+    check_answer("carol", "done");
+    CHECK_TEXT(driven_request("bob", 0), "user: hi\nuser: order 7\n");
+    // A team answers; it cannot hand over out of itself.
+    CHECK_CONTAINS(driven_request("bob", 1), "There is no agent 'alice'");
+    CHECK_TEXT(driven_tools("carol", 0), "");
+    CHECK_TEXT(driven_request("carol", 0), "user: order 7\n");
+    check_transfers("alice: alice back done\nbob: bob alice unknown\n"
+                    "bob: bob carol done\n");
+    team_case_close(&t);
+}
+
+static void test_handoff__next_user_turn_starts_in_the_team_that_spoke(void)
+{
+    open_nested();
+    DRIVEN("alice", "to back order 7");
+    DRIVEN("bob", "say one", "say two");
+    team_case_run_with(&t, CADRE_RUN(.input = "u1", .session = "s"));
+    check_answer("bob", "one");
+    team_case_run_with(&t, CADRE_RUN(.input = "u2", .session = "s"));
+    check_answer("bob", "two");
+    CHECK_INT(driven_count("alice"), 1);
+    CHECK_TEXT(driven_request("bob", 1),
+               "user: u1\nuser: order 7\nassistant: one\nuser: u2\n");
+    team_case_close(&t);
+}
+
+static cadre_status route(void *ctx, cadre_frame *frame, const json_t *arguments,
+                          cadre_error *err)
+{
+    (void)ctx;
+    cadre_status status = cadre_frame_request_transfer(frame, "bob", "routed", err);
+    if (status == CADRE_OK && json_object_get(arguments, "fails") != NULL)
+        return cadre_fail(err, CADRE_EIO, "route is down");
+    return status;
+}
+
+static void test_handoff__any_tool_may_ask_for_it_and_a_failed_one_does_not(void)
+{
+    team_case_open(&t);
+    cadre_team_add_topology(
+        t.team, "handoff",
+        CADRE_TOPOLOGY(.name = "desk", .members = CADRE_NAMES("alice", "bob")));
+    cadre_team_add_tool(t.team, CADRE_TOOL(.name = "route", .description = "Routes",
+                                           .run = route,
+                                           .parameters = "{\"type\":\"object\"}"));
+    cadre_team_add_llm(t.team, CADRE_LLM(.name = "alice", .model = DRIVEN_MODEL,
+                                         .tools = CADRE_NAMES("route")));
+    cadre_team_add_llm(t.team, CADRE_LLM(.name = "bob", .model = DRIVEN_MODEL));
+    DRIVEN("alice", "call route {\"fails\":1}", "call route");
+    DRIVEN("bob", "say done");
+    team_case_run(&t, "hi");
+    check_answer("bob", "done");
+    CHECK_CONTAINS(driven_request("alice", 1), "tool call00001: route is down\n");
+    CHECK_TEXT(driven_request("bob", 0), "user: hi\nuser: routed\n");
+    team_case_close(&t);
+}
+
+static cadre_status ask_desk_twice(void *ctx, cadre_frame *frame, cadre_error *err)
+{
+    (void)ctx;
+    const cadre_agent *desk = cadre_frame_find(frame, "desk");
+    cadre_outcome out;
+    for (int i = 0; i < 2; i++) {
+        cadre_status status = cadre_frame_call(
+            frame, CADRE_CALL(.agent = desk, .input = "x", .key = "desk"), &out, err);
+        if (status != CADRE_OK)
+            return status;
+        CHECK_TEXT(out.text, "done");
+        CHECK_TEXT(out.agent, "bob");
+    }
+    return cadre_frame_set_output(frame, out.text, err);
+}
+
+static void test_handoff__a_record_has_the_last_ones_answer(void)
+{
+    team_case_open(&t);
+    cadre_team_add_function(t.team,
+                            CADRE_FUNCTION(.name = "lead", .run = ask_desk_twice,
+                                           .members = CADRE_NAMES("desk")));
+    cadre_team_set_root(t.team, "lead");
+    cadre_team_add_topology(
+        t.team, "handoff",
+        CADRE_TOPOLOGY(.name = "desk", .members = CADRE_NAMES("alice", "bob")));
+    cadre_team_add_llm(t.team, CADRE_LLM(.name = "alice", .model = DRIVEN_MODEL));
+    cadre_team_add_llm(t.team, CADRE_LLM(.name = "bob", .model = DRIVEN_MODEL));
+    DRIVEN("alice", "to bob");
+    DRIVEN("bob", "say done");
+    team_case_run(&t, "hi");
+    check_answer("lead", "done");
+    CHECK_INT(driven_count("bob"), 1);
     team_case_close(&t);
 }
 
@@ -609,23 +489,16 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_handoff__runs_the_turns_tools_in_either_order),
     CHECK_TEST(test_handoff__shows_a_line_for_each_other_tool),
     CHECK_TEST(test_handoff__shows_what_was_said_when_handing_over),
-    CHECK_TEST(test_handoff__model_reads_a_refusal_and_answers_itself),
-    CHECK_TEST(test_handoff__second_hit_stops_with_the_path_and_reason),
-    CHECK_TEST(test_handoff__after_a_stop_nothing_of_the_turn_is_done),
-    CHECK_TEST(test_handoff__refuses_the_third_time_of_the_same_message),
-    CHECK_TEST(test_handoff__lets_two_members_talk_as_long_as_they_get_on),
-    CHECK_TEST(test_handoff__stops_two_of_three_who_play_ping_pong),
-    CHECK_TEST(test_handoff__unlimited_turns_off_one_rule_only),
-    CHECK_TEST(test_handoff__each_node_has_its_own_time),
-    CHECK_TEST(test_handoff__a_late_entry_or_target_times_out),
-    CHECK_TEST(test_handoff__time_of_who_handed_over_does_not_bind_the_target),
     CHECK_TEST(test_handoff__next_user_turn_starts_at_the_last_speaker),
     CHECK_TEST(test_handoff__not_sticky_starts_at_the_entry_again),
     CHECK_TEST(test_handoff__return_to_source_gives_the_last_word_back),
     CHECK_TEST(test_handoff__target_sees_what_the_edge_says),
     CHECK_TEST(test_handoff__ten_thousand_transfers_on_one_stack),
     CHECK_TEST(test_handoff__c_agent_hands_over_once_with_json),
-    CHECK_TEST(test_handoff__members_limit_is_the_runs_stop_reason),
+    CHECK_TEST(test_handoff__a_team_is_a_target_and_its_members_read_the_message),
+    CHECK_TEST(test_handoff__next_user_turn_starts_in_the_team_that_spoke),
+    CHECK_TEST(test_handoff__any_tool_may_ask_for_it_and_a_failed_one_does_not),
+    CHECK_TEST(test_handoff__a_record_has_the_last_ones_answer),
     CU_TEST_INFO_NULL,
 };
 

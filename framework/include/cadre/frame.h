@@ -72,7 +72,8 @@ CADRE_API cadre_status cadre_frame_messages(cadre_frame *frame,
                                             const cadre_message *const **messages,
                                             size_t *n_messages, cadre_error *err);
 
-// Which of `roster` spoke last in this conversation; NULL: none of them yet.
+// Which of `roster` spoke last in this conversation, itself or by a member of it; NULL:
+// none of them yet.
 CADRE_API const cadre_agent *cadre_frame_last_speaker(cadre_frame *frame,
                                                       cadre_agents roster);
 

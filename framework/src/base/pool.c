@@ -34,7 +34,9 @@
 #define STACK_KEPT ((uintptr_t)16 * 1024)
 
 // Since Linux 6.16 the futexes of a process share a table sized by its processors;
-// with 10,000 sleepers in 32 buckets a wake costs four times as much.
+// with 10,000 sleepers in 32 buckets a wake costs four times as much. Enlarging it
+// takes the kernel some milliseconds, so a small pool, as of one run, goes without.
+#define MANY_THREADS 128
 #define FUTEX_HASH 78 // PR_FUTEX_HASH
 #define FUTEX_HASH_SET_SLOTS 1
 #define FUTEX_HASH_GET_SLOTS 2
@@ -60,6 +62,7 @@ struct cdr_pool {
     worker *spare;      // guarded by mu
     int n_idle;         // guarded by mu
     int n_threads;      // guarded by mu
+    bool has_grown;     // guarded by mu; it has had many threads
     bool is_closing;    // guarded by mu
 };
 
@@ -254,7 +257,6 @@ cadre_status cdr_pool_open(int max_threads, int max_idle, cdr_pool **out,
     int rc = pthread_attr_setstacksize(&pool->attr, whole_stack_size());
     assert(rc == 0);
     (void)rc;
-    enlarge_futex_table();
     pool->max_threads = max_threads;
     pool->max_idle = max_idle;
     cdr_mutex_init(&pool->mu);
@@ -350,7 +352,11 @@ cadre_status cdr_pool_run(cdr_pool *pool, void (*job)(void *arg), void *arg,
         pool->n_threads++;
         spare = pop(&pool->spare);
     }
+    bool grows = !pool->has_grown && pool->n_threads >= MANY_THREADS;
+    pool->has_grown |= grows;
     cdr_mutex_unlock(&pool->mu);
+    if (grows)
+        enlarge_futex_table();
     if (is_full)
         return cadre_fail(err, CADRE_EBUSY, "all %d threads are busy",
                           pool->max_threads);

@@ -17,8 +17,8 @@
 typedef struct cdr_pool cdr_pool;
 
 // Opens a pool that runs at most `max_threads` jobs at once and caches `max_idle`
-// threads. Enlarges the process's futex table (PR_FUTEX_HASH) once, where the
-// kernel can.
+// threads. Enlarges the process's futex table (PR_FUTEX_HASH) when it has had many
+// threads, where the kernel can.
 cadre_status cdr_pool_open(int max_threads, int max_idle, cdr_pool **out,
                            cadre_error *err);
 

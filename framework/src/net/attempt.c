@@ -383,12 +383,13 @@ cadre_status cdr_attempt_start(cdr_network *network, const cdr_attempt_config *c
         .idle_timeout_ms = to_timeout(config->idle_timeout_ms),
         .timeout_ms = to_timeout(config->timeout_ms),
     };
+    *out = attempt; // callbacks may come before this function has returned
     cadre_status status = cdr_network_start(network, &request, &handler, attempt,
                                             &attempt->transfer, err);
-    if (status == CADRE_OK)
-        *out = attempt;
-    else
+    if (status != CADRE_OK) {
+        *out = NULL;
         attempt_free(attempt);
+    }
     return status;
 }
 

@@ -29,6 +29,8 @@ typedef struct cdr_attempt_config {
     void *ctx;
 } cdr_attempt_config;
 
+// `*out` is set before the first callback, since that may already ask for a resume, and
+// NULL after a failure.
 cadre_status cdr_attempt_start(cdr_network *network, const cdr_attempt_config *config,
                                cdr_attempt **out, cadre_error *err);
 void cdr_attempt_cancel(cdr_attempt *attempt);

@@ -113,11 +113,11 @@ static char *put_text(char **at, const char *text, size_t len)
     return start;
 }
 
-// Copies a text without its NUL; gives where the next part goes.
+// Copies a text; gives where the next part goes, over its NUL.
 static char *put_part(char *to, const char *text)
 {
     size_t len = strlen(text);
-    memcpy(to, text, len);
+    memcpy(to, text, len + 1);
     return to + len;
 }
 

@@ -99,7 +99,7 @@ static cadre_status collect(cadre_frame *frame, branch *branches, size_t n,
     cadre_status result = CADRE_OK;
     for (size_t i = 0; i < n; i++) {
         branch *b = &branches[i];
-        cadre_status status = b->status;
+        cadre_status status;
         if (b->frame == NULL) {
             refused_outcome(frame, b, &out[i]);
             status = cadre_fail_class(err, CADRE_EFAILED, b->err.error_class, false,

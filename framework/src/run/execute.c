@@ -6,6 +6,7 @@
 #include "run/tool_round.h"
 #include "tree/outbox.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,15 @@ void cdr_ran_fini(cdr_ran *ran)
 {
     cdr_text_unref(ran->output);
     cdr_failure_unref(ran->failure);
+}
+
+// Code that calls without end and asks no model must not heap up facts.
+static bool has_many_facts_locked(const cdr_tree *tree) CDR_REQUIRES(tree->mu)
+{
+    enum {
+        MANY_FACTS = 256
+    };
+    return tree->outbox.n_facts > MANY_FACTS;
 }
 
 // --- One frame ---
@@ -40,7 +50,7 @@ cdr_work *cdr_work_end(cadre_frame *frame)
 static cadre_stop_reason reason_of(const cadre_frame *frame, const cdr_failure *failure,
                                    const cadre_error *err)
 {
-    if (frame->work != NULL && frame->work->child_failure != NULL &&
+    if (frame->work != NULL && frame->work->child_reason != CADRE_STOP_NONE &&
         failure == frame->work->child_failure)
         return (cadre_stop_reason)frame->work->child_reason;
     switch (err->error_class) {
@@ -220,7 +230,10 @@ void cdr_execute(cadre_frame *first, cdr_strand *strand, cdr_ran *ran)
         last->deadline_ms = last->scope->deadline_ms; // its own time binds no other
         if (next->status == CADRE_FRAME_PENDING)
             cdr_frame_start_locked(next, false);
+        bool many = has_many_facts_locked(tree);
         cdr_mutex_unlock(&tree->mu);
+        if (many)
+            cdr_tree_flush(tree, NULL); // a lost store marks the frames; they tell
         last = next;
     }
     end_chain(first, last, &ending);
@@ -269,6 +282,7 @@ bool cdr_say_locked(cadre_frame *frame, cdr_message *message)
     cadre_event event = {.type = CADRE_EVENT_MESSAGE_END};
     if (message == NULL)
         return false;
+    message->is_to_team = message->m.is_input && frame->agent->members.count > 0;
     if (!cdr_conversation_append_take(frame->conversation, message))
         return false;
     event.u.message_end.finish =
@@ -320,19 +334,23 @@ static int64_t chain_deadline(const cadre_frame *frame, const cadre_call *call)
 }
 
 // Enters what `birth` describes so far, in its conversation, with its input said.
-static cadre_status enter_locked(cadre_frame *frame, cdr_birth *birth, bool reads,
+static cadre_status enter_locked(cadre_frame *frame, cdr_birth *birth,
                                  cadre_frame **child, bool *found, cadre_error *err)
     CDR_REQUIRES(frame->tree->mu)
 {
     if (birth->is_fork) {
-        birth->opens = cdr_conversation_new(reads ? frame->conversation : NULL);
+        birth->opens =
+            cdr_conversation_new(birth->reads_parent ? frame->conversation : NULL);
         birth->conversation = birth->opens;
-        if (birth->opens == NULL)
-            return cadre_fail(err, CADRE_ENOMEM, "no memory for a conversation");
+        if (birth->opens == NULL) {
+            cadre_fail(err, CADRE_ENOMEM, "no memory for a conversation");
+            return CADRE_ENOMEM;
+        }
     }
     cadre_status status = cdr_frame_enter_locked(frame, birth, child, found, err);
     if (status == CADRE_EDIVERGED)
         frame->work->sticky = status;
+    assert(status != CADRE_OK || *child != NULL);
     if (status == CADRE_OK && !*found) {
         birth->scope = NULL; // it is the frame's now
         if (!say_input_locked(*child, frame, birth->is_fork))
@@ -345,9 +363,6 @@ static cadre_status enter_locked(cadre_frame *frame, cdr_birth *birth, bool read
 cadre_status cdr_enter_call(cadre_frame *frame, const cadre_call *call, bool fork,
                             cadre_frame **child, bool *found, cadre_error *err)
 {
-    enum {
-        MANY_FACTS = 256
-    };
     cdr_tree *tree = frame->tree;
     cdr_birth birth = {.kind = CDR_FRAME_AGENT,
                        .name = call->agent->info.name,
@@ -359,6 +374,7 @@ cadre_status cdr_enter_call(cadre_frame *frame, const cadre_call *call, bool for
                        .history = fork ? CADRE_HISTORY_DEFAULT : call->history,
                        .is_blocking = true,
                        .is_fork = fork,
+                       .reads_parent = call->history == CADRE_HISTORY_ALL,
                        .is_quiet =
                            call->agent->quiet || (call->flags & CADRE_CALL_QUIET) != 0};
     bool many = false;
@@ -375,9 +391,8 @@ cadre_status cdr_enter_call(cadre_frame *frame, const cadre_call *call, bool for
     }
     if (status == CADRE_OK) {
         cdr_mutex_lock(&frame->tree->mu);
-        status = enter_locked(frame, &birth, call->history == CADRE_HISTORY_ALL, child,
-                              found, err);
-        many = tree->outbox.n_facts > MANY_FACTS;
+        status = enter_locked(frame, &birth, child, found, err);
+        many = has_many_facts_locked(frame->tree);
         cdr_mutex_unlock(&frame->tree->mu);
     }
     if (status == CADRE_OK && many)
@@ -427,7 +442,6 @@ static void take_answer(cdr_work *work, const cdr_ran *ran, bool has_scope)
 
 // A frame with a named key answers from its record later: with what its chain gave.
 static void keep_for_name_locked(cadre_frame *child, const cdr_ran *ran)
-    CDR_REQUIRES(child->tree->mu)
 {
     if (!child->is_named)
         return;
@@ -465,7 +479,8 @@ cadre_status cdr_leave_call(cadre_frame *frame, cadre_frame *child, cdr_ran *ran
     } else if (status == CADRE_OK) {
         cdr_failure_unref(work->child_failure);
         work->child_failure = cdr_failure_ref(ran->failure);
-        work->child_reason = (unsigned char)ran->stop_reason;
+        work->child_reason =
+            (unsigned char)(has_scope ? ran->stop_reason : CADRE_STOP_NONE);
         status = cadre_fail_class(
             err, CADRE_EFAILED,
             ran->failure == NULL ? CADRE_CLASS_ERROR : ran->failure->error_class,

@@ -1,7 +1,9 @@
 // What an agent's or a tool's `run` may do with its frame, calls and turns apart.
 #include "run/execute.h"
+#include "base/json_text.h"
 #include "net/utf8.h"
 #include "run/scope.h"
+#include "run/view.h"
 #include "tree/outbox.h"
 
 #include <stdlib.h>
@@ -18,8 +20,7 @@ const json_t *cadre_frame_input_json(const cadre_frame *frame)
 {
     cdr_work *work = frame->work;
     if (work->input_json == NULL && frame->input != NULL)
-        work->input_json =
-            json_loadb(frame->input->bytes, frame->input->len, JSON_DECODE_ANY, NULL);
+        work->input_json = cdr_json_parse(frame->input->bytes, frame->input->len, NULL);
     return work->input_json;
 }
 
@@ -102,7 +103,7 @@ const cadre_agent *cadre_frame_last_speaker(cadre_frame *frame, cadre_agents ros
     for (size_t i = conversation->n_messages; speaker == NULL && i-- > 0;) {
         const cadre_message *m = &conversation->messages[i]->m;
         if (m->role == CADRE_ROLE_ASSISTANT)
-            speaker = find_in(roster, m->agent);
+            speaker = cdr_member_with(roster, m->agent);
     }
     cdr_mutex_unlock(&tree->mu);
     return speaker;

@@ -359,7 +359,7 @@ static void record_failure(model_call *call, cadre_status status,
     cdr_mutex_lock(&tree->mu);
     cdr_failure_unref(call->agent->work->child_failure);
     call->agent->work->child_failure = cdr_failure_ref(ending.failure);
-    call->agent->work->child_reason = (unsigned char)ending.stop_reason;
+    call->agent->work->child_reason = CADRE_STOP_NONE;
     cdr_frame_end_locked(call->frame, &ending);
     cdr_mutex_unlock(&tree->mu);
 }

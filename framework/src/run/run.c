@@ -45,7 +45,13 @@ static cadre_status take_row(void *ctx, const cadre_message_row *row, cadre_erro
     cadre_message m = row->message;
     m.seq = 0;
     cdr_message *message = cdr_message_new(&m, row->id, row->frame);
-    if (message == NULL || !cdr_conversation_append_take(reader->conversation, message))
+    if (message == NULL)
+        return cadre_fail(err, CADRE_ENOMEM, "no memory for a session");
+    if (m.is_input) {
+        const cadre_agent *to = cadre_team_find(reader->tree->team, m.to);
+        message->is_to_team = to != NULL && to->members.count > 0;
+    }
+    if (!cdr_conversation_append_take(reader->conversation, message))
         return cadre_fail(err, CADRE_ENOMEM, "no memory for a session");
     count_spoken(reader->tree, &message->m);
     return CADRE_OK;

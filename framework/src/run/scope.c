@@ -74,25 +74,27 @@ static bool is_ornament(char c)
     return isspace((unsigned char)c) || c == '"' || c == '\'' || c == '`';
 }
 
+// The same letter, where models write names with blanks, dashes and capitals.
+static bool is_same_letter(char written, char c)
+{
+    if (written == ' ' || written == '-')
+        return c == '_';
+    return tolower((unsigned char)written) == c;
+}
+
 static bool means(const char *written, const char *name)
 {
     size_t len = strlen(written);
-    while (len > 0 && is_ornament(written[0])) {
+    while (is_ornament(written[0])) {
         written++;
         len--;
     }
     while (len > 0 && is_ornament(written[len - 1]))
         len--;
-    if (len != strlen(name))
-        return false;
-    for (size_t i = 0; i < len; i++) {
-        char c = (char)tolower((unsigned char)written[i]);
-        if (c == ' ' || c == '-')
-            c = '_';
-        if (c != name[i])
-            return false;
-    }
-    return true;
+    size_t i = 0;
+    while (i < len && name[i] != '\0' && is_same_letter(written[i], name[i]))
+        i++;
+    return i == len && name[i] == '\0';
 }
 
 const cadre_agent *cdr_scope_find(const cdr_scope_state *state, const char *name)

@@ -98,7 +98,7 @@ cadre_status cadre_frame_step(cadre_frame *frame, const cadre_step *step, json_t
         cdr_mutex_lock(&tree->mu);
         cdr_failure_unref(frame->work->child_failure);
         frame->work->child_failure = cdr_failure_ref(child->failure);
-        frame->work->child_reason = child->stop_reason;
+        frame->work->child_reason = CADRE_STOP_NONE;
         cdr_frame_release_locked(child);
         cdr_mutex_unlock(&tree->mu);
     }

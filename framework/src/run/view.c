@@ -11,33 +11,26 @@ typedef struct builder {
     cdr_view *view;
     const cadre_frame *frame;
     const char *self; // the agent's name
+    size_t n_base;    // so many of the messages are its caller's
     size_t capacity;
     bool failed;
 } builder;
-
-static void hold(cdr_view *view, cdr_message *message)
-{
-    view->held[view->n_held++] = cdr_message_ref(message);
-}
 
 // Takes the pointers under the tree's mutex: other strands may append meanwhile.
 static bool take_messages(cdr_view *view, cadre_frame *frame)
 {
     cdr_tree *tree = frame->tree;
-    bool ok = false;
     cdr_mutex_lock(&tree->mu);
     size_t n = cdr_conversation_count(frame->conversation);
-    cdr_message **list = malloc((n + 1) * sizeof *list);
-    view->held = malloc((n + 1) * sizeof *view->held);
-    if (list != NULL && view->held != NULL) {
-        cdr_conversation_list(frame->conversation, list);
+    view->held = malloc((n + 1) * sizeof(cdr_message *));
+    if (view->held != NULL) {
+        cdr_conversation_list(frame->conversation, view->held);
         for (size_t i = 0; i < n; i++)
-            hold(view, list[i]);
-        ok = true;
+            cdr_message_ref(view->held[i]);
+        view->n_held = n;
     }
     cdr_mutex_unlock(&tree->mu);
-    free(list);
-    return ok;
+    return view->held != NULL;
 }
 
 // `cache` NULL: the message is not a stored one, so nothing is kept with it.
@@ -95,11 +88,26 @@ static void add_missing_result(builder *b, const cadre_tool_call *call)
     add_item(b, m, NULL, text, CADRE_AS_OWN);
 }
 
-static void add_own_turn(builder *b, cdr_message *message)
+// The result of a call, as far as it belongs to what is looked at: a fork does not see
+// what its caller's tools bring while it works. NULL: none.
+static cdr_message *result_of(const builder *b, size_t at, size_t call)
 {
+    cdr_message *const *held = b->view->held;
+    cdr_message *result = held[at]->results[call];
+    if (result == NULL || at >= b->n_base)
+        return result;
+    for (size_t i = at + 1; i < b->n_base; i++)
+        if (held[i] == result)
+            return result;
+    return NULL;
+}
+
+static void add_own_turn(builder *b, size_t at)
+{
+    cdr_message *message = b->view->held[at];
     add_stored(b, message, message->m.text, CADRE_AS_OWN);
     for (size_t i = 0; i < message->m.n_tool_calls; i++) {
-        cdr_message *result = message->results[i];
+        cdr_message *result = result_of(b, at, i);
         if (result != NULL)
             add_stored(b, result, result->m.text, CADRE_AS_OWN);
         else
@@ -121,12 +129,13 @@ static bool is_work(const cdr_message *result)
 }
 
 // "[alice] add({...}) -> 7", a line for each tool of a turn that handed over to us.
-static void add_traffic(builder *b, cdr_message *message)
+static void add_traffic(builder *b, size_t at)
 {
+    cdr_message *message = b->view->held[at];
     cdr_buf text = CDR_BUF_INIT;
     for (size_t i = 0; i < message->m.n_tool_calls; i++) {
         const cadre_tool_call *call = &message->m.tool_calls[i];
-        const cdr_message *result = message->results[i];
+        const cdr_message *result = result_of(b, at, i);
         if (result == NULL || !is_work(result))
             continue;
         cdr_buf_printf(&text, "%s[%s] %s(", text.len == 0 ? "" : "\n", message->m.agent,
@@ -144,8 +153,9 @@ static void add_traffic(builder *b, cdr_message *message)
 }
 
 // Of others their last words: of a frame that answered, or that handed over.
-static void add_other_turn(builder *b, cdr_message *message)
+static void add_other_turn(builder *b, size_t at)
 {
+    cdr_message *message = b->view->held[at];
     const cadre_message *m = &message->m;
     bool is_final = m->n_tool_calls == 0 || message->transferred_to != NULL;
     if (is_final && m->text[0] != '\0') {
@@ -155,57 +165,79 @@ static void add_other_turn(builder *b, cdr_message *message)
     }
     if (message->transferred_to != NULL &&
         strcmp(message->transferred_to, b->self) == 0)
-        add_traffic(b, message);
+        add_traffic(b, at);
 }
 
-static void add_message(builder *b, cdr_message *message)
+const cadre_agent *cdr_member_with(cadre_agents members, const char *name)
 {
+    for (size_t i = 0; i < members.count; i++)
+        if (strcmp(members.items[i]->info.name, name) == 0 ||
+            cdr_member_with(members.items[i]->members, name) != NULL)
+            return members.items[i];
+    return NULL;
+}
+
+// Is it input that was said to this agent, or to a team it is in?
+static bool is_said_to(const builder *b, const cdr_message *message)
+{
+    const cadre_message *m = &message->m;
+    if (m->role != CADRE_ROLE_USER || !m->is_input)
+        return false;
+    if (!message->is_to_team || strcmp(m->to, b->self) == 0)
+        return strcmp(m->to, b->self) == 0;
+    const cadre_agent *to = cadre_team_find(b->frame->tree->team, m->to);
+    return to != NULL && cdr_member_with(to->members, b->self) != NULL;
+}
+
+static void add_message(builder *b, size_t at)
+{
+    cdr_message *message = b->view->held[at];
     const cadre_message *m = &message->m;
     switch (m->role) {
     case CADRE_ROLE_USER:
-        if (!m->is_input || strcmp(m->to, b->self) == 0) {
+        if (!m->is_input || is_said_to(b, message)) {
             add_stored(b, message, m->text, CADRE_AS_USER);
             b->view->last_input = m->text;
         }
         break;
     case CADRE_ROLE_ASSISTANT:
         if (strcmp(m->agent, b->self) == 0)
-            add_own_turn(b, message);
+            add_own_turn(b, at);
         else
-            add_other_turn(b, message);
+            add_other_turn(b, at);
         break;
     case CADRE_ROLE_TOOL: // shown with its call
         break;
     }
 }
 
-// Where the last user turn stands; 0 when there is none.
-static size_t last_user_turn(const cdr_view *view)
+// Where the last user turn stands, or input to this agent if that counts; 0: there is
+// none.
+static size_t last_turn(const builder *b, bool with_input)
 {
-    for (size_t i = view->n_held; i-- > 0;) {
-        const cadre_message *m = &view->held[i]->m;
-        if (m->role == CADRE_ROLE_USER && !m->is_input)
+    for (size_t i = b->view->n_held; i-- > 0;) {
+        const cdr_message *message = b->view->held[i];
+        if (message->m.role == CADRE_ROLE_USER &&
+            (!message->m.is_input || (with_input && is_said_to(b, message))))
             return i;
     }
     return 0;
 }
 
-// `last` is where the last user turn stands.
-static bool is_visible(const builder *b, size_t i, cadre_history history, size_t last)
+// `first`: where what a narrow history has begins.
+static bool is_visible(const builder *b, size_t i, cadre_history history, size_t first)
 {
     const cdr_message *message = b->view->held[i];
     const cadre_message *m = &message->m;
-    bool is_own = m->role != CADRE_ROLE_USER && strcmp(m->agent, b->self) == 0;
-    bool is_user = m->role == CADRE_ROLE_USER && !m->is_input;
     switch (history) {
     case CADRE_HISTORY_OWN:
-        return is_own || is_user || (m->is_input && strcmp(m->to, b->self) == 0);
+        return m->role == CADRE_ROLE_USER || strcmp(m->agent, b->self) == 0;
     case CADRE_HISTORY_LAST:
-        return i >= last;
+        return i >= first;
     case CADRE_HISTORY_NONE:
-        // Who was told nothing of its own was given the user's turn.
+        // Who was told nothing of its own was given what was said last.
         return cadre_id_equal(message->frame, b->frame->id) ||
-               (b->frame->input == NULL && is_user && i == last);
+               (b->frame->input == NULL && i == first);
     default:
         return true;
     }
@@ -221,10 +253,12 @@ cadre_status cdr_view_init(cdr_view *view, cadre_frame *frame, cadre_history his
         history = (cadre_history)frame->history;
     if (!take_messages(view, frame))
         return cadre_fail(err, CADRE_ENOMEM, "no memory for a view");
-    size_t last = last_user_turn(view);
+    if (frame->conversation->base != NULL)
+        b.n_base = frame->conversation->base_count;
+    size_t first = last_turn(&b, history == CADRE_HISTORY_NONE);
     for (size_t i = 0; i < view->n_held; i++)
-        if (is_visible(&b, i, history, last))
-            add_message(&b, view->held[i]);
+        if (is_visible(&b, i, history, first))
+            add_message(&b, i);
     if (b.failed)
         return cadre_fail(err, CADRE_ENOMEM, "no memory for a view");
     return CADRE_OK;

@@ -1,11 +1,66 @@
-// The table that finds a container's places by its address.
+// The table that finds a container's places by its address; and the problems.
 #include "team/document.h"
+
+#include "team/problems.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define FIRST_CAPACITY 64
+
+static void add_problem(cdr_document *document, cdr_place place, const char *format,
+                        va_list args) CADRE_PRINTF(3, 0);
+
+static void add_problem(cdr_document *document, cdr_place place, const char *format,
+                        va_list args)
+{
+    const char *text = cdr_arena_vprintf(&document->arena, format, args);
+    cdr_document_problem *problems = cdr_arena_grow(
+        &document->arena, document->problems, document->n_problems, sizeof *problems);
+    if (!text || !problems) {
+        document->no_memory = true;
+        return;
+    }
+    document->problems = problems;
+    problems[document->n_problems++] = (cdr_document_problem){place, text};
+}
+
+void cdr_document_tell(cdr_document *document, cdr_place place, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    add_problem(document, place, format, args);
+    va_end(args);
+}
+
+cadre_status cdr_document_refuse(cdr_document *document, cdr_place place,
+                                 const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    add_problem(document, place, format, args);
+    va_end(args);
+    return CADRE_ECONFIG;
+}
+
+static int compare_problems(const void *left, const void *right)
+{
+    const cdr_document_problem *a = left;
+    const cdr_document_problem *b = right;
+    if (a->place.line != b->place.line)
+        return a->place.line < b->place.line ? -1 : 1;
+    if (a->place.column != b->place.column)
+        return a->place.column < b->place.column ? -1 : 1;
+    return strcmp(a->text, b->text);
+}
+
+void cdr_document_sort_problems(cdr_document *document)
+{
+    if (document->n_problems > 1)
+        qsort(document->problems, document->n_problems, sizeof *document->problems,
+              compare_problems);
+}
 
 // The entry of `value`, or the free entry where it belongs. The table is never full.
 static cdr_container *find_entry(cdr_container *table, size_t capacity,

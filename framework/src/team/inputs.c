@@ -242,11 +242,35 @@ char *cdr_team_render(const char *text, const json_t *inputs)
     return cdr_buf_take(&out);
 }
 
+// The place of a part of the instructions, from the place of what stands before it.
+static cdr_at move_on(const cadre_agent *agent, cdr_at at, const char *from,
+                      const char *to)
+{
+    if (!agent->has_exact_lines)
+        return at;
+    for (; from < to; from++) {
+        bool is_first_byte = ((unsigned char)*from & 0xC0) != 0x80;
+        if (*from == '\n') {
+            at.line++;
+            at.column = agent->instructions_at.column;
+        } else if (is_first_byte) {
+            at.column++;
+        }
+    }
+    return at;
+}
+
 static void check_text(cadre_agent *agent, const char *text)
 {
     cadre_team *team = agent->team;
+    cdr_at at = agent->instructions_at.path
+                    ? agent->instructions_at
+                    : cdr_at_part(team, &agent->at, ".instructions");
     placeholder found;
-    for (; next_placeholder(text, &found); text = found.end) {
+    const char *next = text;
+    for (; next_placeholder(next, &found); next = found.end) {
+        at = move_on(agent, at, text, found.start);
+        text = found.start;
         const char *name = cdr_arena_copy(&team->arena, found.name, found.name_len);
         if (!name || find_input(team, name))
             continue;
@@ -254,7 +278,6 @@ static void check_text(cadre_agent *agent, const char *text)
         size_t n_names = 0;
         for (; n_names < team->n_inputs && n_names < MAX_LISTED; n_names++)
             names[n_names] = team->inputs[n_names].name;
-        cdr_at at = cdr_at_part(team, &agent->at, ".instructions");
         cdr_problems_add_unknown(&team->problems, &at, "input", name,
                                  (cadre_names){names, n_names});
     }
@@ -262,6 +285,8 @@ static void check_text(cadre_agent *agent, const char *text)
 
 void cdr_seal_inputs(cdr_sealing *sealing)
 {
+    if (sealing->team->partial.inputs)
+        return;
     for (size_t i = 0; i < sealing->team->n_agents; i++) {
         cadre_agent *agent = sealing->team->agents[i];
         const json_t *text = json_object_get(agent->options, "instructions");

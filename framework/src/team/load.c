@@ -84,6 +84,9 @@ static void on_problem(void *ctx, const cdr_schema_problem *problem)
     cdr_at at = place_of(loader, problem->is_key ? value.key_place : value.place,
                          problem->path);
     mark_flawed(loader, problem->path);
+    // What stands there is not what was meant, and that was told.
+    if (value.is_doubtful && !problem->is_key)
+        return;
     if (!problem->container && json_is_null(problem->value))
         cdr_team_problem(loader->team, &at, "the file is empty; a team needs agents");
     else
@@ -105,18 +108,29 @@ static void load_section(cdr_loader *loader, const char *section, load_entry loa
             continue;
         cdr_document_value found = cdr_document_member(loader->document, written, name);
         cdr_at at = place_of(loader, found.key_place, section);
-        cdr_entry entry = {name, value, json_object_get(read, name), at, false};
+        cdr_entry entry = {
+            .name = name,
+            .written = value,
+            .read = json_object_get(read, name),
+            .holds_doubts = found.holds_doubts,
+        };
         entry.at =
             cdr_at_part(loader->team, &at, ".%s", cdr_brief_text(brief, name, '\0'));
-        entry.is_flawed = json_object_get(loader->flawed, entry.at.path) != NULL;
+        entry.is_flawed =
+            entry.holds_doubts || json_object_get(loader->flawed, entry.at.path);
         load(loader, &entry);
     }
 }
 
+// One that holds doubts may be anything; its name is what counts then.
 static void load_input(cdr_loader *loader, const cdr_entry *entry)
 {
-    if (json_is_object(entry->read))
-        cdr_team_add_input(loader->team, entry->name, entry->read, &entry->at);
+    json_t *anything = entry->holds_doubts ? json_object() : NULL;
+    const json_t *schema = entry->holds_doubts ? anything : entry->read;
+    if (json_is_object(schema))
+        cdr_team_add_input(loader->team, entry->name, schema, &entry->at);
+    loader->team->problems.no_memory |= entry->holds_doubts && !anything;
+    json_decref(anything);
 }
 
 // Who gets the user's input: the one that is named, else the first agent.
@@ -151,8 +165,23 @@ static void load_top(cdr_loader *loader)
     };
 }
 
+// May names be missing from a section because of what the document told?
+static bool is_partial(const cdr_loader *loader, const json_t *root,
+                       const char *section)
+{
+    cdr_document_value value = cdr_document_member(loader->document, root, section);
+    return value.is_doubtful || value.is_repeated ||
+           cdr_document_root(loader->document).is_doubtful;
+}
+
 static void load(cdr_loader *loader, const json_t *root)
 {
+    loader->team->partial = (cdr_partial){
+        .agents = is_partial(loader, root, "agents"),
+        .models = is_partial(loader, root, "models"),
+        .tools = is_partial(loader, root, "tools"),
+        .inputs = is_partial(loader, root, "inputs"),
+    };
     load_top(loader);
     load_section(loader, "inputs", load_input);
     load_section(loader, "models", cdr_load_model);
@@ -177,12 +206,27 @@ static bool read_file(cdr_loader *loader, json_t *root, const json_t *schema)
     return loader->read != NULL;
 }
 
+// What was told while the file was read.
+static void tell_document(cdr_loader *loader)
+{
+    size_t n_problems = 0;
+    const cdr_document_problem *problems =
+        cdr_document_problems(loader->document, &n_problems);
+    for (size_t i = 0; i < n_problems; i++) {
+        cdr_at at = place_of(loader, problems[i].place, NULL);
+        cdr_team_problem(loader->team, &at, "%s", problems[i].text);
+    }
+}
+
 static void load_document(cadre_team *team, cdr_document *document)
 {
     json_t *root = cdr_document_root(document).value;
-    json_t *schema = cdr_file_schema_new(team->runtime, root);
     cdr_loader loader = {.team = team, .document = document};
     loader.file = cdr_team_text(team, cdr_document_name(document));
+    tell_document(&loader);
+    if (!root)
+        return;
+    json_t *schema = cdr_file_schema_new(team->runtime, root);
     loader.flawed = json_object();
     bool is_read =
         schema && loader.file && loader.flawed && read_file(&loader, root, schema);
@@ -222,7 +266,7 @@ cadre_status cadre_team_load(cadre_runtime *runtime, const char *path, cadre_tea
         return cadre_fail(err, CADRE_EINVAL, "cadre_team_load: NULL argument");
     *out = NULL;
     cadre_status status = cdr_document_load(path, &document, &cause);
-    if (status != CADRE_OK && status != CADRE_ECONFIG)
+    if (status != CADRE_OK)
         return cadre_fail_class(err, status, cause.error_class, cause.retryable, "%s",
                                 cause.text);
     cadre_team *team = cadre_team_new(runtime, NULL);
@@ -231,10 +275,7 @@ cadre_status cadre_team_load(cadre_runtime *runtime, const char *path, cadre_tea
         return cadre_fail(err, CADRE_ENOMEM, "no memory for a team");
     }
     set_names(team, path);
-    if (document)
-        load_document(team, document);
-    else
-        cdr_team_problem(team, NULL, "%s", cause.text);
+    load_document(team, document);
     cdr_document_free(document);
     *out = team;
     return cadre_team_seal(team, err);

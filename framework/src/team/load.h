@@ -26,6 +26,7 @@ typedef struct cdr_entry {
     const json_t *read;
     cdr_at at; // of its name
     bool is_flawed;
+    bool holds_doubts; // a problem of the document says that something in it was lost
 } cdr_entry;
 
 // Adds each agent, model and tool.

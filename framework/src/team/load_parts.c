@@ -25,11 +25,18 @@ static void on_schema_problem(void *ctx, const cdr_schema_problem *problem)
     report->agent->is_flawed = true;
 }
 
+// Is a member not what was meant, or something in it?
+static bool is_doubtful(const cdr_loader *loader, const cdr_entry *entry,
+                        const char *key)
+{
+    return cdr_document_member(loader->document, entry->written, key).holds_doubts;
+}
+
 static void load_input_schema(cdr_loader *loader, cadre_agent *agent,
                               const cdr_entry *entry)
 {
     json_t *schema = json_object_get(entry->read, "input_schema");
-    if (!json_is_object(schema))
+    if (!json_is_object(schema) || is_doubtful(loader, entry, "input_schema"))
         return;
     cdr_at at = cdr_load_member_at(loader, entry, "input_schema");
     schema_report report = {agent, &at};
@@ -42,7 +49,7 @@ static void load_ref(cdr_loader *loader, cdr_name_ref *ref, const cdr_entry *ent
                      const char *key)
 {
     const char *name = cdr_load_text(entry->written, key);
-    if (!name)
+    if (!name || is_doubtful(loader, entry, key))
         return;
     ref->name = cdr_team_text(loader->team, name);
     ref->at = cdr_load_member_at(loader, entry, key);
@@ -53,9 +60,12 @@ static void load_refs(cdr_loader *loader, cdr_name_refs *refs, const cdr_entry *
 {
     size_t i;
     json_t *name;
-    json_array_foreach(json_object_get(entry->written, key), i, name)
+    json_t *list = json_object_get(entry->written, key);
+    refs->is_partial = is_doubtful(loader, entry, key);
+    json_array_foreach(list, i, name)
     {
-        if (!json_is_string(name))
+        if (!json_is_string(name) ||
+            cdr_document_element(loader->document, list, i).is_doubtful)
             continue;
         cdr_at at = cdr_load_element_at(loader, entry, key, i);
         cdr_name_refs_add(loader->team, refs, json_string_value(name),
@@ -86,14 +96,31 @@ static void load_handoffs(cdr_loader *loader, cadre_agent *agent,
 {
     size_t i;
     json_t *handoff;
-    json_array_foreach(json_object_get(entry->written, "handoffs"), i, handoff)
+    json_t *list = json_object_get(entry->written, "handoffs");
+    json_array_foreach(list, i, handoff)
     {
+        if (cdr_document_element(loader->document, list, i).holds_doubts)
+            continue;
         const char *to = json_is_string(handoff) ? json_string_value(handoff)
                                                  : cdr_load_text(handoff, "to");
         cdr_at at = cdr_load_element_at(loader, entry, "handoffs", i);
         if (to)
             cdr_name_refs_add(loader->team, &agent->handoff_refs, to,
                               read_history(cdr_load_text(handoff, "history")), &at);
+    }
+}
+
+// Where {{inputs.x}} may stand.
+static void load_instructions_at(cdr_loader *loader, cadre_agent *agent,
+                                 const cdr_entry *entry)
+{
+    cdr_document_value value =
+        cdr_document_member(loader->document, entry->written, "instructions");
+    agent->instructions_at = cdr_load_member_at(loader, entry, "instructions");
+    agent->has_exact_lines = value.text_place.line > 0;
+    if (agent->has_exact_lines) {
+        agent->instructions_at.line = value.text_place.line;
+        agent->instructions_at.column = value.text_place.column;
     }
 }
 
@@ -127,6 +154,7 @@ void cdr_load_agent(cdr_loader *loader, const cdr_entry *entry)
     load_refs(loader, &agent->tool_refs, entry, "tools");
     load_handoffs(loader, agent, entry);
     load_input_schema(loader, agent, entry);
+    load_instructions_at(loader, agent, entry);
     agent->timeout_ms = cdr_load_integer(entry->read, "timeout", 0);
     agent->quiet = json_is_true(json_object_get(entry->read, "quiet"));
     if (agent->ops)
@@ -180,7 +208,7 @@ void cdr_load_tool(cdr_loader *loader, const cdr_entry *entry)
     if (description)
         tool->info.description = cdr_team_text(loader->team, description);
     tool->timeout_ms = cdr_load_integer(entry->read, "timeout", tool->timeout_ms);
-    if (json_is_object(parameters)) {
+    if (json_is_object(parameters) && !is_doubtful(loader, entry, "parameters")) {
         cdr_at at = cdr_load_member_at(loader, entry, "parameters");
         cdr_tool_set_parameters_take(tool, json_incref(parameters), &at);
     }

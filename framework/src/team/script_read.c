@@ -83,6 +83,9 @@ static void on_problem(void *ctx, const cdr_schema_problem *problem)
     mark_flawed(reader, problem->path);
     cdr_document_value found = cdr_document_at(reader->document, problem->container,
                                                problem->key, problem->index);
+    // What stands there is not what was meant, and that was told.
+    if (found.is_doubtful && !problem->is_key)
+        return;
     cdr_at at = place_at(reader, problem->is_key ? found.key_place : found.place,
                          problem->path);
     cdr_problems_add(reader->problems, &at, "%s", problem->text);
@@ -232,6 +235,8 @@ static void read_agent(script_reader *reader, cdr_script_agent *agent, json_t *s
             continue;
         cdr_at at =
             place_at(reader, found.place, path_of(reader, "agents", agent->name, i));
+        if (found.holds_doubts)
+            mark_flawed(reader, at.path);
         add_step(reader, agent, step, &at);
     }
 }
@@ -276,6 +281,8 @@ static void read_tool(script_reader *reader, cdr_script_tool *tool, json_t *resu
 {
     size_t i;
     json_t *source;
+    json_t *root = cdr_document_root(reader->document).value;
+    json_t *written = json_object_get(json_object_get(root, "tools"), tool->name);
     tool->results = cdr_arena_alloc(
         &reader->script->arena, json_array_size(results) * sizeof(*tool->results) + 1);
     if (!tool->results) {
@@ -291,6 +298,8 @@ static void read_tool(script_reader *reader, cdr_script_tool *tool, json_t *resu
         if (!result == !error) {
             cdr_at at = tool->at;
             at.path = path_of(reader, "tools", tool->name, i);
+            if (cdr_document_element(reader->document, written, i).holds_doubts)
+                mark_flawed(reader, at.path);
             if (!json_object_get(reader->flawed, at.path))
                 cdr_problems_add(reader->problems, &at, "write either result or error");
             continue;
@@ -320,6 +329,18 @@ static void read_tools(script_reader *reader, json_t *tools)
         tool->name = name;
         tool->at = enter(reader, "tools", name, script->tool_index);
         read_tool(reader, tool, results);
+    }
+}
+
+// What was told while the file was read.
+static void tell_document(script_reader *reader)
+{
+    size_t n_problems = 0;
+    const cdr_document_problem *problems =
+        cdr_document_problems(reader->document, &n_problems);
+    for (size_t i = 0; i < n_problems; i++) {
+        cdr_at at = place_at(reader, problems[i].place, NULL);
+        cdr_problems_add(reader->problems, &at, "%s", problems[i].text);
     }
 }
 
@@ -358,7 +379,6 @@ cadre_script *cdr_script_read(const char *path, cdr_problems *problems)
     script_reader reader = {.problems = problems};
     cadre_status status = cdr_document_load(path, &reader.document, &err);
     if (status != CADRE_OK) {
-        // Its text has the place.
         problems->no_memory |= status == CADRE_ENOMEM;
         problems->is_unreadable |= status == CADRE_EIO;
         cdr_problems_add(problems, NULL, "%s", err.text);
@@ -369,8 +389,10 @@ cadre_script *cdr_script_read(const char *path, cdr_problems *problems)
     reader.script = calloc(1, sizeof(*reader.script));
     reader.flawed = json_object();
     if (reader.file && reader.script && reader.flawed) {
+        tell_document(&reader);
         json_t *schema = json_loads(schema_text, 0, NULL);
-        read_content(&reader, schema);
+        if (cdr_document_root(reader.document).value)
+            read_content(&reader, schema);
         json_decref(schema);
     } else {
         no_memory(&reader);

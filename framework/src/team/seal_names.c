@@ -38,6 +38,8 @@ static cadre_agent *find_agent(cdr_sealing *sealing, const cdr_name_ref *ref)
     cadre_agent *agent = cdr_team_find_agent(sealing->team, ref->name);
     if (agent)
         return agent;
+    if (sealing->team->partial.agents)
+        return NULL;
     const char *const *names = cdr_sealing_agent_names(sealing);
     if (names)
         cdr_problems_add_unknown(&sealing->team->problems, &ref->at, "agent", ref->name,
@@ -95,7 +97,8 @@ static cadre_model *find_model(cdr_sealing *sealing, const cdr_name_ref *ref)
         return team->models[json_integer_value(position)];
     if (strchr(ref->name, '/'))
         return make_model(team, ref);
-    tell_unknown_model(sealing, ref);
+    if (!team->partial.models)
+        tell_unknown_model(sealing, ref);
     return NULL;
 }
 
@@ -146,6 +149,8 @@ static const cadre_tool *find_tool(cdr_sealing *sealing, const cdr_name_ref *ref
     const json_t *position = json_object_get(team->tool_index, ref->name);
     if (position)
         return team->tools[json_integer_value(position)];
+    if (team->partial.tools)
+        return NULL;
     const char *const *names = cdr_sealing_tool_names(sealing);
     if (names)
         cdr_problems_add_unknown(&team->problems, &ref->at, "tool", ref->name,
@@ -214,7 +219,8 @@ static void resolve_entry(cdr_sealing *sealing, cadre_agent *agent)
             agent->entry = entry;
     }
     // With a member that is not known the list of members says nothing.
-    if (agent->entry || agent->members.count < agent->member_refs.count)
+    if (agent->entry || agent->member_refs.is_partial ||
+        agent->members.count < agent->member_refs.count)
         return;
     cdr_buf members = CDR_BUF_INIT;
     for (size_t i = 0; i < agent->members.count && i < 16; i++)

@@ -21,13 +21,13 @@ static void check_names(cdr_sealing *sealing)
     const char *const *tools = cdr_sealing_tool_names(sealing);
     for (size_t i = 0; agents && i < script->n_agents; i++) {
         const cdr_script_agent *agent = &script->agents[i];
-        if (!json_object_get(team->agent_index, agent->name))
+        if (!team->partial.agents && !json_object_get(team->agent_index, agent->name))
             cdr_problems_add_unknown(&team->problems, &agent->at, "agent", agent->name,
                                      (cadre_names){agents, team->n_agents});
     }
     for (size_t i = 0; tools && i < script->n_tools; i++) {
         const cdr_script_tool *tool = &script->tools[i];
-        if (!json_object_get(team->tool_index, tool->name))
+        if (!team->partial.tools && !json_object_get(team->tool_index, tool->name))
             cdr_problems_add_unknown(&team->problems, &tool->at, "tool", tool->name,
                                      (cadre_names){tools, team->n_tools});
     }

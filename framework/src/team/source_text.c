@@ -5,18 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-cadre_status cdr_source_fail(cadre_error *err, const char *name, cdr_place place,
-                             const char *format, ...)
-{
-    char text[sizeof((cadre_error *)NULL)->text];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    return cadre_fail(err, CADRE_ECONFIG, "%s:%d:%d: %s", name, place.line,
-                      place.column, text);
-}
-
 size_t cdr_source_mark_length(const char *text, size_t len)
 {
     return len >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
@@ -69,37 +57,36 @@ static bool is_printable(uint32_t character)
     return character != 0xFEFF && character != 0xFFFE && character != 0xFFFF;
 }
 
-static cadre_status fail_at(const char *name, const char *text, size_t offset,
-                            const char *problem, cadre_error *err)
+static cadre_status refuse_at(cdr_document *document, const char *text, size_t offset,
+                              const char *problem)
 {
     cdr_place place = {1, 1};
     cdr_place_advance(&place, text, offset);
-    return cdr_source_fail(err, name, place, "%s", problem);
+    return cdr_document_refuse(document, place, "%s", problem);
 }
 
-cadre_status cdr_source_check(const char *name, const char *text, size_t len,
-                              cadre_error *err)
+cadre_status cdr_source_check(cdr_document *document, const char *text, size_t len)
 {
     if (len > CDR_DOCUMENT_MAX_BYTES)
-        return cadre_fail(err, CADRE_ECONFIG, "%s: larger than 4 MiB", name);
+        return cdr_document_refuse(document, (cdr_place){0, 0}, "larger than 4 MiB");
     if (len >= 2 &&
         (memcmp(text, "\xFF\xFE", 2) == 0 || memcmp(text, "\xFE\xFF", 2) == 0))
-        return fail_at(name, text, 0, "this is UTF-16; save the file as UTF-8", err);
+        return refuse_at(document, text, 0, "this is UTF-16; save the file as UTF-8");
     size_t offset = 0;
     while (offset < len) {
         uint32_t character = 0;
         size_t n =
             decode((const unsigned char *)text + offset, len - offset, &character);
         if (n == 0)
-            return fail_at(name, text, offset,
-                           "a byte that is not UTF-8; save the file as UTF-8", err);
+            return refuse_at(document, text, offset,
+                             "a byte that is not UTF-8; save the file as UTF-8");
         if (!is_printable(character)) {
             char problem[80];
             snprintf(
                 problem, sizeof problem,
                 "the control character U+%04X; write it as an escape, or remove it",
                 (unsigned)character);
-            return fail_at(name, text, offset, problem, err);
+            return refuse_at(document, text, offset, problem);
         }
         offset += n;
     }

@@ -4,16 +4,12 @@
 #ifndef CDR_SOURCE_TEXT_H
 #define CDR_SOURCE_TEXT_H
 
-#include "team/yaml.h"
-
-// Records that `name` is wrong at a place: "name:line:column: text". Returns ECONFIG.
-cadre_status cdr_source_fail(cadre_error *err, const char *name, cdr_place place,
-                             const char *format, ...) CADRE_PRINTF(4, 5);
+#include "team/document.h"
 
 // Checks size, UTF-8 and that there are only characters that YAML and JSON files may
-// hold. Errors: ECONFIG, with the place of the first character that is wrong.
-cadre_status cdr_source_check(const char *name, const char *text, size_t len,
-                              cadre_error *err);
+// hold. Errors: ECONFIG; the document then has the problem, at the first character that
+// is wrong.
+cadre_status cdr_source_check(cdr_document *document, const char *text, size_t len);
 
 // Bytes of the byte order mark that `text` starts with: 0 or 3.
 size_t cdr_source_mark_length(const char *text, size_t len);

@@ -33,7 +33,14 @@ typedef struct cdr_name_ref {
 typedef struct cdr_name_refs {
     cdr_name_ref *items;
     size_t count;
+    bool is_partial; // the file says more than was read
 } cdr_name_refs;
+
+// The sections of a file of which the document's problems say that something is lost: a
+// name that is not there may be what is lost, so nobody is told off for using it.
+typedef struct cdr_partial {
+    bool agents, models, tools, inputs;
+} cdr_partial;
 
 struct cadre_agent {
     cadre_agent_info info;
@@ -43,6 +50,9 @@ struct cadre_agent {
     int index; // in file order
     // As written:
     cdr_at at;
+    cdr_at instructions_at; // in a file; else without a path
+    bool
+        has_exact_lines; // they start there, and each of their lines is one of the file
     json_t *input_schema; // owned; what info.input_schema points to
     json_t *options;      // of its block; owned; defaults filled in by sealing
     cdr_name_refs member_refs, handoff_refs, tool_refs;
@@ -132,6 +142,7 @@ struct cadre_team {
     cadre_script *script;    // loaded at sealing when the runtime is offline, or when a
                              // model of provider `script` is used
     cadre_limits limits;
+    cdr_partial partial;
     cdr_problems problems;
     const char **problem_texts;                     // made when they are asked for
     json_t *agent_index, *model_index, *tool_index; // name -> position

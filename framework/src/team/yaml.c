@@ -37,24 +37,31 @@ void cdr_document_free(cdr_document *document)
     if (!document)
         return;
     json_decref(document->root);
+    json_decref(document->lost);
     cdr_arena_fini(&document->arena);
     free(document->containers);
     free(document->name);
     free(document);
 }
 
-static cadre_status read_text(cdr_document *document, const char *text, size_t len,
-                              cadre_error *err)
+static cadre_status read_text(cdr_document *document, const char *text, size_t len)
 {
     cdr_builder builder;
-    cdr_builder_init(&builder, document, err);
+    cdr_builder_init(&builder, document);
     cadre_status status = document->is_json ? cdr_json_read(&builder, text, len)
                                             : cdr_yaml_read(&builder, text, len);
+    if (status == CADRE_ECONFIG)
+        cdr_builder_abandon(&builder);
     cdr_builder_fini(&builder);
-    if (status == CADRE_OK && !document->root) {
+    if (!document->root) {
         cdr_place start = {1, 1};
         document->root = json_null();
-        document->root_slot = (cdr_slot){NULL, start, start, "", true};
+        document->root_slot = (cdr_slot){
+            .place = start,
+            .key_place = start,
+            .text = "",
+            .is_plain = true,
+        };
     }
     return status;
 }
@@ -63,17 +70,19 @@ cadre_status cdr_document_parse(const char *name, const char *text, size_t len,
                                 cdr_document **out, cadre_error *err)
 {
     size_t mark_len = cdr_source_mark_length(text, len);
-    cadre_status status = cdr_source_check(name, text + mark_len, len - mark_len, err);
-    if (status != CADRE_OK)
-        return status;
     cdr_document *document = document_new(name);
-    if (!document)
-        return cadre_fail(err, CADRE_ENOMEM, "%s: no memory to read the file", name);
-    status = read_text(document, text + mark_len, len - mark_len, err);
-    if (status != CADRE_OK) {
+    cadre_status status = CADRE_ENOMEM;
+    if (document)
+        status = cdr_source_check(document, text + mark_len, len - mark_len);
+    if (status == CADRE_OK)
+        status = read_text(document, text + mark_len, len - mark_len);
+    if (status == CADRE_ENOMEM || document->no_memory) {
         cdr_document_free(document);
-        return status;
+        return cadre_fail(err, CADRE_ENOMEM, "%s: no memory to read the file", name);
     }
+    // A tree that is not whole is not given out: what was open has no places.
+    document->is_stopped = status != CADRE_OK;
+    cdr_document_sort_problems(document);
     *out = document;
     return CADRE_OK;
 }
@@ -136,6 +145,13 @@ const char *cdr_document_name(const cdr_document *document)
     return document->name;
 }
 
+const cdr_document_problem *cdr_document_problems(const cdr_document *document,
+                                                  size_t *n)
+{
+    *n = document->n_problems;
+    return document->problems;
+}
+
 static cdr_document_value value_at(const cdr_slot *slot, json_t *value)
 {
     if (!slot || !value)
@@ -146,12 +162,16 @@ static cdr_document_value value_at(const cdr_slot *slot, json_t *value)
         .key_place = slot->key_place,
         .text = slot->text,
         .is_plain = slot->is_plain,
+        .text_place = slot->text_place,
+        .is_doubtful = slot->is_doubtful,
+        .holds_doubts = slot->holds_doubts,
+        .is_repeated = slot->is_repeated,
     };
 }
 
 cdr_document_value cdr_document_root(const cdr_document *document)
 {
-    return value_at(&document->root_slot, document->root);
+    return value_at(&document->root_slot, document->is_stopped ? NULL : document->root);
 }
 
 cdr_document_value cdr_document_member(const cdr_document *document,

@@ -6,12 +6,25 @@
 // double) is text: `no`, `0755`, `1e999`, `.inf`. A scalar keeps its text as written
 // beside its value, so that `1.10` where text is wanted stays `1.10`.
 //
-// Refused, with the place: duplicate keys (both places), `<<`, tabs as indentation,
-// nesting over 64, more than 200,000 values or 16 MiB of text after alias expansion,
-// files over 4 MiB, several documents, tags, bytes that are not UTF-8, NUL and other
-// control characters, keys that are not scalars.
-// Names that end in .json are read as strict JSON: jansson judges the syntax, and a
-// scan gives the same places and the same duplicate errors.
+// What is wrong is a problem of the document, with its place. There are two kinds:
+// 1. Reading goes on, and something definite stands in the document:
+//    - a key given twice: the first value is kept, the later ones are read and left
+//    out;
+//    - a tag: the value as it is without;
+//    - an alias that names nothing, or what it stands in: null;
+//    - a number in JSON that does not fit: its text, as in YAML; a text with a NUL:
+//    what
+//      stands before it;
+//    - a key that is `<<`, missing, an array, an object, an alias, or holds a NUL: left
+//      out with its value; a key with an anchor: the key;
+//    - a second document: left out, with all that follows.
+// 2. Reading stops, since the rest would mean nothing or is too much: syntax (tabs as
+//    indentation, a NUL in a key of JSON), bytes that are not UTF-8, control
+//    characters, nesting over 64, more than 200,000 values or 16 MiB of text after
+//    alias expansion, files over 4 MiB. There are no values then, only problems.
+// Names that end in .json are read as strict JSON: jansson judges the syntax of the
+// whole file first, so there a mistake of syntax comes alone; then a scan gives the
+// same places and the same problems as in YAML.
 //
 // Places belong to slots (a member of an object, an element of an array), not to
 // values: jansson has one true, one false and one null for all. What stands in an
@@ -24,6 +37,7 @@
 #include "cadre/error.h"
 
 #include <jansson.h>
+#include <stdbool.h>
 
 #define CDR_DOCUMENT_MAX_BYTES ((size_t)4 << 20)
 #define CDR_DOCUMENT_MAX_DEPTH 64
@@ -37,6 +51,12 @@ typedef struct cdr_place {
     int column; // from 1, in characters; 0: unknown
 } cdr_place;
 
+// One mistake of the file. Borrowed from the document.
+typedef struct cdr_document_problem {
+    cdr_place place;  // line 0: the file as a whole
+    const char *text; // what is wrong; without the place
+} cdr_document_problem;
+
 // One value and all that the file says about it. Borrowed from the document.
 typedef struct cdr_document_value {
     json_t *value;       // NULL: not there; then the rest is zero
@@ -44,20 +64,34 @@ typedef struct cdr_document_value {
     cdr_place key_place; // where its key stands; in an array and for the root: `place`
     const char *text;    // a scalar as written, unquoted; NULL for containers
     bool is_plain;       // a scalar that is neither quoted nor a block
+    // Where the text's first character stands, when it is a literal block (`|`): each
+    // of its lines is one of the file, from the same column on. Else line 0.
+    cdr_place text_place;
+    // What a problem of the document says about it, so that nobody tells it off again
+    // for what the reader made of it:
+    bool is_doubtful;  // another value stands here than was meant, or members are lost
+    bool holds_doubts; // so it is with this value, or with one below it
+    bool is_repeated;  // its key was given again
 } cdr_document_value;
 
-// Reads a file. Errors: EIO (cannot be read: names the file and why), ECONFIG (the
-// text is "file:line:column: what is wrong"), ENOMEM.
+// Reads a file. What is wrong with its text is no error of the call: the document is
+// given out, with its problems. Errors: EIO (cannot be read: names the file and why),
+// ENOMEM.
 cadre_status cdr_document_load(const char *path, cdr_document **out, cadre_error *err);
 
-// The same from memory; `name` stands in messages and its ending decides the syntax.
+// The same from memory; the ending of `name` decides the syntax. Errors: ENOMEM.
 cadre_status cdr_document_parse(const char *name, const char *text, size_t len,
                                 cdr_document **out, cadre_error *err);
 void cdr_document_free(cdr_document *document);
 
 const char *cdr_document_name(const cdr_document *document); // as given
 
-// The value of the whole file; null (json_null) for an empty file.
+// All problems, in the order of the file; their number in `n`. None: the file is sound.
+const cdr_document_problem *cdr_document_problems(const cdr_document *document,
+                                                  size_t *n);
+
+// The value of the whole file; null (json_null) for an empty file. `value` is NULL when
+// reading stopped; the problems say why.
 cdr_document_value cdr_document_root(const cdr_document *document);
 
 // A member of an object, an element of an array of this document. `value` is NULL

@@ -16,7 +16,10 @@ typedef struct reader {
     cdr_builder *builder;
     const char *text;
     size_t len;
+    size_t cursor;       // into `text`, where the last literal block started
+    size_t n_characters; // before it
     int n_documents;
+    bool at_end; // nothing more is read
 } reader;
 
 static cdr_place place_of(yaml_mark_t mark)
@@ -30,34 +33,72 @@ static const char *chars(const yaml_char_t *text)
     return (const char *)text;
 }
 
-static cadre_status fail_at(const reader *in, cdr_place place, const char *problem)
-{
-    return cdr_source_fail(in->builder->err, in->builder->document->name, place, "%s",
-                           problem);
-}
-
-static cadre_status refuse_tag(const reader *in, cdr_place place,
-                               const yaml_char_t *tag)
+// What was met, without what only scalars have. Of a tag the text says that it is not
+// read; what follows it is.
+static cdr_scalar meet(reader *in, const yaml_event_t *event, const yaml_char_t *anchor,
+                       const yaml_char_t *tag)
 {
     char brief[CDR_BRIEF_SIZE];
-    return cdr_source_fail(in->builder->err, in->builder->document->name, place,
-                           "tags are not read (%s); quote a value to make it text",
-                           cdr_brief_text(brief, chars(tag), '\''));
+    cdr_place place = place_of(event->start_mark);
+    if (tag)
+        cdr_document_tell(in->builder->document, place,
+                          "tags are not read (%s); quote a value to make it text",
+                          cdr_brief_text(brief, chars(tag), '\''));
+    return (cdr_scalar){
+        .place = place,
+        .anchor = chars(anchor),
+        .is_doubtful = tag != NULL,
+    };
+}
+
+// Moves the cursor on to a mark; those of events come in the order of the text.
+static const char *seek(reader *in, yaml_mark_t mark)
+{
+    while (in->cursor < in->len && in->n_characters < mark.index) {
+        in->cursor++;
+        while (in->cursor < in->len &&
+               ((unsigned char)in->text[in->cursor] & 0xC0) == 0x80)
+            in->cursor++;
+        in->n_characters++;
+    }
+    return in->text + in->cursor;
+}
+
+// Where the text of a literal block starts: on the line after its `|`. How far it is
+// indented shows at the first line that has more than blanks in it. Line 0: there is
+// none, or an anchor or a tag stands before the `|`, on another line perhaps.
+static cdr_place find_block_text(reader *in, const yaml_event_t *event)
+{
+    const char *read = chars(event->data.scalar.value);
+    const char *end = in->text + in->len;
+    const char *at = seek(in, event->start_mark);
+    read += strspn(read, " \r\n");
+    size_t n_read_blanks = 0;
+    for (; read > chars(event->data.scalar.value) && read[-1] == ' '; read--)
+        n_read_blanks++;
+    size_t n_blanks = 0;
+    while (at < end && *at != '\n' && *at != '\r')
+        at++;
+    for (; at < end && strchr(" \r\n", *at); at++)
+        n_blanks = *at == ' ' ? n_blanks + 1 : 0;
+    if (!*read || at == end || n_blanks < n_read_blanks)
+        return (cdr_place){0, 0};
+    return (cdr_place){(int)event->start_mark.line + 2,
+                       (int)(n_blanks - n_read_blanks) + 1};
 }
 
 static cadre_status on_scalar(reader *in, const yaml_event_t *event)
 {
-    cdr_scalar scalar = {
-        .place = place_of(event->start_mark),
-        .text = chars(event->data.scalar.value),
-        .len = event->data.scalar.length,
-        .anchor = chars(event->data.scalar.anchor),
-        .is_plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE,
-    };
-    if (event->data.scalar.tag)
-        return refuse_tag(in, scalar.place, event->data.scalar.tag);
+    cdr_scalar scalar =
+        meet(in, event, event->data.scalar.anchor, event->data.scalar.tag);
+    scalar.text = chars(event->data.scalar.value);
+    scalar.len = event->data.scalar.length;
+    scalar.is_plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
     if (cdr_builder_wants_key(in->builder))
         return cdr_builder_key(in->builder, &scalar);
+    if (event->data.scalar.style == YAML_LITERAL_SCALAR_STYLE && !scalar.anchor &&
+        !event->data.scalar.tag)
+        scalar.text_place = find_block_text(in, event);
     json_t *value = scalar.is_plain ? cdr_yaml_scalar_read(scalar.text, scalar.len)
                                     : json_stringn(scalar.text, scalar.len);
     return cdr_builder_scalar_take(in->builder, value, &scalar);
@@ -65,44 +106,43 @@ static cadre_status on_scalar(reader *in, const yaml_event_t *event)
 
 static cadre_status on_sequence(reader *in, const yaml_event_t *event)
 {
-    cdr_place place = place_of(event->start_mark);
-    if (event->data.sequence_start.tag)
-        return refuse_tag(in, place, event->data.sequence_start.tag);
+    cdr_scalar scalar = meet(in, event, event->data.sequence_start.anchor,
+                             event->data.sequence_start.tag);
     if (cdr_builder_wants_key(in->builder))
-        return fail_at(
-            in, place,
+        cdr_builder_refuse_key(
+            in->builder, scalar.place,
             "a key must be a text, not an array; quote a text that starts with '['");
-    return cdr_builder_begin_take(in->builder, json_array(), place,
-                                  chars(event->data.sequence_start.anchor));
+    return cdr_builder_begin_take(in->builder, json_array(), &scalar);
 }
 
 static cadre_status on_mapping(reader *in, const yaml_event_t *event)
 {
-    cdr_place place = place_of(event->start_mark);
-    if (event->data.mapping_start.tag)
-        return refuse_tag(in, place, event->data.mapping_start.tag);
+    cdr_scalar scalar = meet(in, event, event->data.mapping_start.anchor,
+                             event->data.mapping_start.tag);
     if (cdr_builder_wants_key(in->builder))
-        return fail_at(in, place,
-                       "a key must be a text, not an object; quote a text that starts "
-                       "with '{'");
-    return cdr_builder_begin_take(in->builder, json_object(), place,
-                                  chars(event->data.mapping_start.anchor));
+        cdr_builder_refuse_key(
+            in->builder, scalar.place,
+            "a key must be a text, not an object; quote a text that starts with '{'");
+    return cdr_builder_begin_take(in->builder, json_object(), &scalar);
 }
 
 static cadre_status on_alias(reader *in, const yaml_event_t *event)
 {
     cdr_place place = place_of(event->start_mark);
     if (cdr_builder_wants_key(in->builder))
-        return fail_at(in, place, "a key must be a text, not an alias");
+        cdr_builder_refuse_key(in->builder, place,
+                               "a key must be a text, not an alias");
     return cdr_builder_alias(in->builder, chars(event->data.alias.anchor), place);
 }
 
 static cadre_status on_document(reader *in, const yaml_event_t *event)
 {
-    if (in->n_documents++ == 0)
-        return CADRE_OK;
-    return fail_at(in, place_of(event->start_mark),
-                   "a second document starts here; a file holds one");
+    if (in->n_documents++ > 0) {
+        cdr_document_tell(in->builder->document, place_of(event->start_mark),
+                          "a second document starts here; a file holds one");
+        in->at_end = true;
+    }
+    return CADRE_OK;
 }
 
 static cadre_status on_event(reader *in, const yaml_event_t *event)
@@ -123,8 +163,10 @@ static cadre_status on_event(reader *in, const yaml_event_t *event)
         return on_document(in, event);
     case YAML_NO_EVENT:
     case YAML_STREAM_START_EVENT:
-    case YAML_STREAM_END_EVENT:
     case YAML_DOCUMENT_END_EVENT:
+        break;
+    case YAML_STREAM_END_EVENT:
+        in->at_end = true;
         break;
     }
     return CADRE_OK;
@@ -174,16 +216,15 @@ static const char *find_advice(const reader *in, const yaml_parser_t *parser)
 
 static cadre_status fail_parser(const reader *in, const yaml_parser_t *parser)
 {
-    const char *name = in->builder->document->name;
+    cdr_document *document = in->builder->document;
     if (parser->error == YAML_MEMORY_ERROR || !parser->problem)
-        return cadre_fail(in->builder->err, CADRE_ENOMEM,
-                          "%s: no memory to read the file", name);
+        return CADRE_ENOMEM;
     if (parser->error == YAML_READER_ERROR) {
         // Only here libyaml gives no mark but a number of bytes.
         cdr_place place = {1, 1};
         size_t offset = parser->problem_offset;
         cdr_place_advance(&place, in->text, offset < in->len ? offset : in->len);
-        return fail_at(in, place, parser->problem);
+        return cdr_document_refuse(document, place, "%s", parser->problem);
     }
     char context[120] = "";
     bool has_place = parser->context_mark.index != parser->problem_mark.index;
@@ -191,30 +232,27 @@ static cadre_status fail_parser(const reader *in, const yaml_parser_t *parser)
         snprintf(context, sizeof context, " (%s that starts at line %zu)",
                  parser->context, parser->context_mark.line + 1);
     const char *advice = find_advice(in, parser);
-    return cdr_source_fail(in->builder->err, name, place_of(parser->problem_mark),
-                           "%s%s%s%s", parser->problem, context, advice ? ": " : "",
-                           advice ? advice : "");
+    return cdr_document_refuse(document, place_of(parser->problem_mark), "%s%s%s%s",
+                               parser->problem, context, advice ? ": " : "",
+                               advice ? advice : "");
 }
 
 cadre_status cdr_yaml_read(cdr_builder *builder, const char *text, size_t len)
 {
     yaml_parser_t parser;
     if (!yaml_parser_initialize(&parser))
-        return cadre_fail(builder->err, CADRE_ENOMEM, "%s: no memory to read the file",
-                          builder->document->name);
+        return CADRE_ENOMEM;
     yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&parser, (const unsigned char *)text, len);
-    reader in = {builder, text, len, 0};
+    reader in = {.builder = builder, .text = text, .len = len};
     cadre_status status = CADRE_OK;
-    bool at_end = false;
-    while (status == CADRE_OK && !at_end) {
+    while (status == CADRE_OK && !in.at_end) {
         yaml_event_t event;
         if (!yaml_parser_parse(&parser, &event)) {
             status = fail_parser(&in, &parser);
             break;
         }
         status = on_event(&in, &event);
-        at_end = event.type == YAML_STREAM_END_EVENT;
         yaml_event_delete(&event);
     }
     yaml_parser_delete(&parser);

@@ -26,6 +26,7 @@ struct cdr_message {
     cadre_id id, frame;
     cdr_fragments fragments;         // renderings, made on demand
     _Atomic(cdr_message *) *results; // of an assistant: by call, NULL while open
+    bool is_to_team;                 // input that was said to an agent with members
     const char *transferred_to; // of an assistant whose turn handed over; else NULL
     char id_text[CADRE_ID_TEXT_SIZE], frame_text[CADRE_ID_TEXT_SIZE];
 };

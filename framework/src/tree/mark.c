@@ -3,7 +3,6 @@
 #include "tree/outbox.h"
 #include "tree/tree.h"
 
-#include <stdlib.h>
 #include <unistd.h>
 
 // The next live frame below `top`, parents before children; NULL after the last.
@@ -94,20 +93,4 @@ cadre_status cdr_frame_stopped(const cadre_frame *frame, cadre_error *err)
     return cadre_fail_class(err, CADRE_EABORTED, CADRE_CLASS_ABORTED, false,
                             "aborted: %s",
                             tree->mark_text == NULL ? "cancelled" : tree->mark_text);
-}
-
-void cdr_work_free(cdr_work *work)
-{
-    if (work == NULL)
-        return;
-    cdr_arena_fini(&work->arena);
-    cdr_text_unref(work->output);
-    cdr_failure_unref(work->child_failure);
-    json_decref(work->input_json);
-    free(work->counts);
-    free(work->target);
-    free(work->target_message);
-    if (work->cancel_fd >= 0)
-        close(work->cancel_fd);
-    free(work);
 }

@@ -200,7 +200,7 @@ void cdr_queue_push_take(cdr_queue *queue, cdr_event_node *list)
 static bool lengthen(cdr_event_node *node, const char *text, size_t len)
 {
     size_t used = node->event.u.delta.len;
-    if (used + len + 1 > node->delta_capacity) {
+    if (node->delta == NULL || used + len + 1 > node->delta_capacity) {
         size_t capacity = (used + len + 1) * 2;
         char *grown = realloc(node->delta, capacity);
         if (grown == NULL)

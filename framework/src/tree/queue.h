@@ -17,7 +17,7 @@
 #include "base/mutex.h"
 #include "tree/conversation.h"
 
-#define CDR_QUEUE_LIMIT (64 * 1024)
+#define CDR_QUEUE_LIMIT ((size_t)64 * 1024)
 
 // An event and all it points to.
 typedef struct cdr_event_node cdr_event_node;

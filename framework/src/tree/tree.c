@@ -226,8 +226,10 @@ static void inherit(cadre_frame *frame, const cdr_birth *birth)
 {
     cadre_frame *parent = frame->parent;
     bool same = parent == NULL || birth->conversation == NULL;
-    cdr_conversation *conversation =
-        birth->conversation != NULL ? birth->conversation : parent->conversation;
+    cdr_conversation *conversation = birth->conversation;
+    assert(parent != NULL || conversation != NULL); // a root opens or joins one
+    if (conversation == NULL && parent != NULL)
+        conversation = parent->conversation;
     frame->conversation = cdr_conversation_ref(conversation);
     frame->is_main = same && (parent == NULL || parent->is_main);
     frame->is_fork = birth->is_fork || (parent != NULL && parent->is_fork);
@@ -456,8 +458,11 @@ void cdr_frame_end_locked(cadre_frame *frame, const cdr_ending *ending)
     frame->failure = ending->failure;
     cdr_usage_add(&frame->usage, &ending->own);
     tell_end_locked(frame, ending);
-    while (frame->kept_children != NULL)
-        drop_locked(frame->kept_children);
+    for (cadre_frame *child = frame->kept_children; child != NULL;) {
+        cadre_frame *next = child->next;
+        drop_locked(child);
+        child = next;
+    }
     if (frame->parent == NULL)
         return;
     cdr_usage_add(&frame->parent->usage, &frame->usage);
@@ -470,75 +475,4 @@ void cdr_frame_release_locked(cadre_frame *frame)
     assert(is_ended(frame) && frame->work == NULL);
     if (frame->parent != NULL && !frame->is_named)
         drop_locked(frame);
-}
-
-// --- Work and looks ---
-
-const char *cdr_frame_referer(const cadre_frame *frame)
-{
-    if (frame->parent == NULL)
-        return "api";
-    return frame->conversation == frame->parent->conversation ? "agent" : "agent_fork";
-}
-
-cdr_work *cdr_work_new(cdr_strand *strand)
-{
-    cdr_work *work = malloc(sizeof *work);
-    if (work == NULL)
-        return NULL;
-    *work = (cdr_work){.strand = strand, .cancel_fd = -1};
-    return work;
-}
-
-const char *cdr_frame_id_text(cadre_frame *frame)
-{
-    if (frame->work->id_text[0] == '\0')
-        cadre_id_text(frame->id, frame->work->id_text);
-    return frame->work->id_text;
-}
-
-const cadre_frame *cdr_frame_nearest_agent(const cadre_frame *frame)
-{
-    while (frame->kind != CDR_FRAME_AGENT)
-        frame = frame->parent;
-    return frame;
-}
-
-static const cadre_frame *agent_above(const cadre_frame *frame)
-{
-    do {
-        frame = frame->parent;
-    } while (frame != NULL && frame->kind != CDR_FRAME_AGENT);
-    return frame;
-}
-
-char *cdr_frame_path_text(const cadre_frame *frame, cdr_arena *arena)
-{
-    enum {
-        SHOWN = 5
-    };
-    frame = cdr_frame_nearest_agent(frame);
-    size_t n = 0;
-    for (const cadre_frame *at = frame; at != NULL; at = agent_above(at))
-        n++;
-    const char *first[SHOWN] = {0};
-    const char *last[SHOWN] = {0};
-    size_t from_end = 0;
-    for (const cadre_frame *at = frame; at != NULL; at = agent_above(at)) {
-        size_t from_start = n - 1 - from_end;
-        if (from_start < SHOWN)
-            first[from_start] = at->name;
-        else if (from_end < SHOWN)
-            last[SHOWN - 1 - from_end] = at->name;
-        from_end++;
-    }
-    char *path = cdr_arena_text(arena, first[0] == NULL ? "" : first[0]);
-    for (size_t i = 1; path != NULL && i < SHOWN && first[i] != NULL; i++)
-        path = cdr_arena_printf(arena, "%s -> %s", path, first[i]);
-    if (path != NULL && n > 2 * SHOWN)
-        path = cdr_arena_printf(arena, "%s -> (%zu more)", path, n - 2 * SHOWN);
-    for (size_t i = 0; path != NULL && i < SHOWN; i++)
-        if (last[i] != NULL)
-            path = cdr_arena_printf(arena, "%s -> %s", path, last[i]);
-    return path;
 }

@@ -101,8 +101,8 @@ struct cdr_work {
     cdr_text *output;            // its answer so far
     const char *answered_by;     // whose answer that is
     cdr_failure *child_failure;  // of the last child that failed
-    unsigned char child_reason;  // why that one stopped
-    unsigned char answer_reason; // why who gave `output` stopped; 0: it was `run`
+    unsigned char child_reason;  // why that one stopped; 0: its own matter
+    unsigned char answer_reason; // why who gave `output` stopped; 0: its own matter
     struct cdr_round *round;     // run/tool_round.h; calls of the last answer
     json_t *input_json;
     char *target, *target_message; // of a tool frame: the transfer it asks for
@@ -168,6 +168,7 @@ typedef struct cdr_birth {
     cadre_history history;
     const char *session; // of the root: the name of its conversation; NULL: none
     cadre_event *event;  // told instead of frame_start; a tool's call
+    bool reads_parent;   // a fork that may look at its parent's conversation
     bool is_blocking, is_fork, is_quiet, is_transfer, is_pending, replay_safe;
 } cdr_birth;
 
