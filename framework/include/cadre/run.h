@@ -75,6 +75,15 @@ typedef struct cadre_frame_info {
 CADRE_API cadre_status cadre_run_start(cadre_team *team, const cadre_run_config *config,
                                        cadre_run **out, cadre_error *err);
 
+// Goes on with a run of this store that was cut: what is recorded answers again,
+// nothing of it is done twice. `config` (NULL: all defaults) gives inputs, limits and
+// no_events. Errors: as of start; EBUSY naming the process that holds the run;
+// ENOTFOUND; EINVAL when it has ended; ECONFIG when the team has not the agents of the
+// record.
+CADRE_API cadre_status cadre_run_resume(cadre_team *team, const char *trace,
+                                        const cadre_run_config *config, cadre_run **out,
+                                        cadre_error *err);
+
 // Gives the next event; blocks. CADRE_DONE after stream_end.
 CADRE_API cadre_status cadre_run_next(cadre_run *run, const cadre_event **event,
                                       cadre_error *err);

@@ -11,7 +11,7 @@
 
 typedef struct branch {
     cadre_frame *frame; // NULL: was not entered
-    bool is_recorded;   // answers from its record
+    cdr_entered how;    // a record answers by itself
     cadre_status status;
     cadre_error err;
     cdr_ran ran;
@@ -35,8 +35,7 @@ static void enter_branch(cadre_frame *frame, const cadre_call *call, branch *b)
     b->err = (cadre_error)CADRE_ERROR_INIT;
     b->status = cdr_check_call(frame, call, &b->err);
     if (b->status == CADRE_OK)
-        b->status =
-            cdr_enter_call(frame, call, true, &b->frame, &b->is_recorded, &b->err);
+        b->status = cdr_enter_call(frame, call, true, &b->frame, &b->how, &b->err);
 }
 
 static void fail_branch(branch *b)
@@ -63,7 +62,7 @@ static branch *start_others(cadre_frame *frame, branch *branches, size_t n,
     branch *own = NULL;
     for (size_t i = 0; i < n; i++) {
         branch *b = &branches[i];
-        if (b->frame == NULL || b->is_recorded)
+        if (b->frame == NULL || b->how == CDR_ENTERED_RECORD)
             continue;
         if (own == NULL) {
             own = b;
@@ -105,7 +104,8 @@ static cadre_status collect(cadre_frame *frame, branch *branches, size_t n,
             status = cadre_fail_class(err, CADRE_EFAILED, b->err.error_class, false,
                                       "%s", b->err.text);
         } else {
-            status = cdr_leave_call(frame, b->frame, b->is_recorded ? NULL : &b->ran,
+            status = cdr_leave_call(frame, b->frame,
+                                    b->how == CDR_ENTERED_RECORD ? NULL : &b->ran,
                                     &out[i], err);
         }
         if (result == CADRE_OK)

@@ -116,6 +116,37 @@ void cdr_ending_of(cadre_frame *frame, cadre_status status, const cadre_error *e
         ending->stop_reason = (cadre_stop_reason)work->stop_reason;
 }
 
+// --- A transfer that was recorded ---
+
+static bool has_recorded_transfer(cadre_frame *frame)
+{
+    cdr_mutex_lock(&frame->tree->mu);
+    bool has = cdr_frame_child_locked(frame, "transfer") != NULL;
+    cdr_mutex_unlock(&frame->tree->mu);
+    return has;
+}
+
+static cadre_frame *enter_source(cadre_frame *frame);
+
+// A frame that has handed over is never run again: its transfers are counted once more,
+// which gives the target what it was given then.
+static cadre_status go_on_to_target(cadre_frame *frame, cadre_error *err)
+{
+    if (frame->scope == NULL)
+        return cadre_fail(err, CADRE_EDIVERGED,
+                          "'%s' handed over once and now has no scope", frame->name);
+    cadre_status status = cdr_replay_transfers(frame, err);
+    if (status == CADRE_OK && frame->work->transfer == NULL && frame->source != NULL &&
+        frame->scope->scope->return_to_source)
+        frame->work->transfer = enter_source(frame);
+    if (status == CADRE_OK && frame->work->transfer == NULL)
+        status = cadre_fail(err, CADRE_EDIVERGED,
+                            "'%s' handed over once and now does not", frame->name);
+    return status;
+}
+
+// --- Running ---
+
 // Runs one frame; what it transferred to, or NULL. The ending owns its references.
 static cadre_frame *run_one(cadre_frame *frame, cdr_strand *strand, cdr_ending *ending,
                             const char **agent)
@@ -124,7 +155,9 @@ static cadre_frame *run_one(cadre_frame *frame, cdr_strand *strand, cdr_ending *
     cadre_status status = CADRE_ENOMEM;
     if (cdr_work_begin(frame, strand)) {
         status = cdr_frame_stopped(frame, &err);
-        if (status == CADRE_OK)
+        if (status == CADRE_OK && has_recorded_transfer(frame))
+            status = go_on_to_target(frame, &err);
+        else if (status == CADRE_OK)
             status = frame->agent->ops->run(frame->agent->state, frame, &err);
         if (status == CADRE_OK && frame->work->sticky != CADRE_OK)
             status = cadre_fail(&err, frame->work->sticky,
@@ -165,7 +198,7 @@ static cadre_frame *enter_source(cadre_frame *frame)
     cdr_transfer_decision decision;
     cadre_error err = CADRE_ERROR_INIT;
     cadre_frame *next = NULL;
-    bool found = false;
+    cdr_entered how = CDR_ENTERED_NEW;
     const cadre_agent *to = frame->source->agent;
     if (cdr_scope_decide(scope, frame->agent, to->info.name, "", &decision, &err) !=
             CADRE_OK ||
@@ -182,7 +215,7 @@ static cadre_frame *enter_source(cadre_frame *frame)
         .deadline_ms = scope->deadline_ms,
         .timeout_ms = cdr_shorter_ms(scope->limits.node_timeout_ms, to->timeout_ms)};
     cdr_mutex_lock(&frame->tree->mu);
-    if (cdr_frame_enter_locked(frame, &birth, &next, &found, &err) == CADRE_OK) {
+    if (cdr_frame_enter_locked(frame, &birth, &next, &how, &err) == CADRE_OK) {
         next->is_return = true;
         next->source = frame->source->source;
     }
@@ -335,8 +368,8 @@ static int64_t chain_deadline(const cadre_frame *frame, const cadre_call *call)
 
 // Enters what `birth` describes so far, in its conversation, with its input said.
 static cadre_status enter_locked(cadre_frame *frame, cdr_birth *birth,
-                                 cadre_frame **child, bool *found, cadre_error *err)
-    CDR_REQUIRES(frame->tree->mu)
+                                 cadre_frame **child, cdr_entered *how,
+                                 cadre_error *err) CDR_REQUIRES(frame->tree->mu)
 {
     if (birth->is_fork) {
         birth->opens =
@@ -347,12 +380,13 @@ static cadre_status enter_locked(cadre_frame *frame, cdr_birth *birth,
             return CADRE_ENOMEM;
         }
     }
-    cadre_status status = cdr_frame_enter_locked(frame, birth, child, found, err);
+    cadre_status status = cdr_frame_enter_locked(frame, birth, child, how, err);
     if (status == CADRE_EDIVERGED)
         frame->work->sticky = status;
     assert(status != CADRE_OK || *child != NULL);
-    if (status == CADRE_OK && !*found) {
+    if (status == CADRE_OK && *how != CDR_ENTERED_RECORD)
         birth->scope = NULL; // it is the frame's now
+    if (status == CADRE_OK && *how == CDR_ENTERED_NEW) {
         if (!say_input_locked(*child, frame, birth->is_fork))
             cadre_fail(&frame->tree->lost, CADRE_ESTORE, "no memory for an input");
     }
@@ -361,7 +395,7 @@ static cadre_status enter_locked(cadre_frame *frame, cdr_birth *birth,
 }
 
 cadre_status cdr_enter_call(cadre_frame *frame, const cadre_call *call, bool fork,
-                            cadre_frame **child, bool *found, cadre_error *err)
+                            cadre_frame **child, cdr_entered *how, cadre_error *err)
 {
     cdr_tree *tree = frame->tree;
     cdr_birth birth = {.kind = CDR_FRAME_AGENT,
@@ -391,7 +425,7 @@ cadre_status cdr_enter_call(cadre_frame *frame, const cadre_call *call, bool for
     }
     if (status == CADRE_OK) {
         cdr_mutex_lock(&frame->tree->mu);
-        status = enter_locked(frame, &birth, child, found, err);
+        status = enter_locked(frame, &birth, child, how, err);
         many = has_many_facts_locked(frame->tree);
         cdr_mutex_unlock(&frame->tree->mu);
     }
@@ -495,15 +529,15 @@ static cadre_status call_agent(cadre_frame *frame, const cadre_call *call, bool 
                                cadre_outcome *out, cadre_error *err)
 {
     cadre_frame *child = NULL;
-    bool found = false;
+    cdr_entered how = CDR_ENTERED_NEW;
     cdr_ran ran;
     cdr_outcome_clear(out);
     cadre_status status = cdr_check_call(frame, call, err);
     if (status == CADRE_OK)
-        status = cdr_enter_call(frame, call, fork, &child, &found, err);
+        status = cdr_enter_call(frame, call, fork, &child, &how, err);
     if (status != CADRE_OK)
         return status;
-    if (found)
+    if (how == CDR_ENTERED_RECORD)
         return cdr_leave_call(frame, child, NULL, out, err);
     cdr_execute(child, frame->work->strand, &ran);
     return cdr_leave_call(frame, child, &ran, out, err);

@@ -34,7 +34,7 @@ void cdr_ending_of(cadre_frame *frame, cadre_status status, const cadre_error *e
 
 // Enters a child for a call; see cadre_frame_call. `fork`: a conversation of its own.
 cadre_status cdr_enter_call(cadre_frame *frame, const cadre_call *call, bool fork,
-                            cadre_frame **child, bool *found, cadre_error *err);
+                            cadre_frame **child, cdr_entered *how, cadre_error *err);
 
 // Fills the caller's outcome, in its arena, and releases the child. `ran` NULL: the
 // child answers from its record. Returns what the operation returns.

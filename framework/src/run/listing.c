@@ -1,6 +1,8 @@
 // The stack tree of a run, read back from the store.
 #include "run/run.h"
 
+#include "tree/id_table.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,68 +13,9 @@ void cdr_run_listing_fini(cdr_run_listing *listing)
     *listing = (cdr_run_listing){.frames = NULL};
 }
 
-// Frame ids to their places; open addressing.
-typedef struct id_table {
-    cadre_id *ids;
-    int *places;
-    size_t capacity, used;
-} id_table;
-
-static size_t slot_of(const id_table *table, cadre_id id)
-{
-    size_t mask = table->capacity - 1;
-    size_t at = (size_t)((id.prefix ^ (id.counter * 0x9E3779B97F4A7C15u)) >> 7) & mask;
-    while (!cadre_id_is_none(table->ids[at]) && !cadre_id_equal(table->ids[at], id))
-        at = (at + 1) & mask;
-    return at;
-}
-
-static bool table_grow(id_table *table)
-{
-    id_table grown = {.capacity = table->capacity == 0 ? 64 : table->capacity * 2,
-                      .used = table->used};
-    grown.ids = calloc(grown.capacity, sizeof *grown.ids);
-    grown.places = calloc(grown.capacity, sizeof *grown.places);
-    if (grown.ids == NULL || grown.places == NULL) {
-        free(grown.ids);
-        free(grown.places);
-        return false;
-    }
-    for (size_t i = 0; i < table->capacity; i++) {
-        if (cadre_id_is_none(table->ids[i]))
-            continue;
-        size_t at = slot_of(&grown, table->ids[i]);
-        grown.ids[at] = table->ids[i];
-        grown.places[at] = table->places[i];
-    }
-    free(table->ids);
-    free(table->places);
-    *table = grown;
-    return true;
-}
-
-static bool table_put(id_table *table, cadre_id id, int place)
-{
-    if (2 * (table->used + 1) > table->capacity && !table_grow(table))
-        return false;
-    size_t at = slot_of(table, id);
-    table->ids[at] = id;
-    table->places[at] = place;
-    table->used++;
-    return true;
-}
-
-static int table_get(const id_table *table, cadre_id id)
-{
-    if (table->capacity == 0 || cadre_id_is_none(id))
-        return -1;
-    size_t at = slot_of(table, id);
-    return cadre_id_is_none(table->ids[at]) ? -1 : table->places[at];
-}
-
 typedef struct lister {
     cdr_run_listing *listing;
-    id_table table;
+    cdr_id_table table; // to places, from 1
     const char *trace;
     bool failed;
 } lister;
@@ -92,6 +35,11 @@ static const char *keep_id(lister *l, cadre_id id)
     return keep(l, text);
 }
 
+static int place_of(const lister *l, cadre_id id)
+{
+    return (int)(uintptr_t)cdr_id_table_get(&l->table, id) - 1;
+}
+
 static void fill(lister *l, cadre_frame_info *info, const cadre_frame_row *row)
 {
     *info = (cadre_frame_info){.id = keep_id(l, row->id),
@@ -104,7 +52,7 @@ static void fill(lister *l, cadre_frame_info *info, const cadre_frame_row *row)
                                .conversation_id = keep_id(l, row->conversation),
                                .input = keep(l, row->input),
                                .output = keep(l, row->output),
-                               .parent = table_get(&l->table, row->parent),
+                               .parent = place_of(l, row->parent),
                                .depth = row->depth,
                                .status = row->status,
                                .stop_reason = row->stop_reason,
@@ -132,7 +80,8 @@ static cadre_status take_frame(void *ctx, const cadre_frame_row *row, cadre_erro
         listing->capacity = capacity;
     }
     fill(l, &listing->frames[listing->n_frames], row);
-    if (l->failed || !table_put(&l->table, row->id, (int)listing->n_frames))
+    if (l->failed || !cdr_id_table_put(&l->table, row->id,
+                                       (void *)(uintptr_t)(listing->n_frames + 1)))
         return cadre_fail(err, CADRE_ENOMEM, "no memory for the stack tree");
     listing->n_frames++;
     return CADRE_OK;
@@ -173,13 +122,12 @@ cadre_status cadre_run_frames(cadre_run *run, const cadre_frame_info **frames,
 {
     cdr_tree *tree = run->tree;
     const cadre_store_ops *store = tree->runtime->store_ops;
+    const cadre_query query = {.kind = CADRE_QUERY_TRACE, .trace = tree->trace};
     lister l = {.listing = &run->listing, .trace = tree->trace_text};
     const cadre_store_reader reader = {.frame = take_frame, .ctx = &l};
     cdr_run_listing_fini(&run->listing);
-    cadre_status status =
-        store->read_trace(tree->runtime->store, tree->trace, &reader, err);
-    free(l.table.ids);
-    free(l.table.places);
+    cadre_status status = store->read(tree->runtime->store, &query, &reader, err);
+    cdr_id_table_fini(&l.table);
     if (status != CADRE_OK)
         return status;
     derive(&run->listing);

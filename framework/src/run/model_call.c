@@ -35,6 +35,9 @@ typedef struct model_call {
     cdr_attempt *attempt;
     int pending;
     int64_t retry_after_ms;
+    int n_attempts; // in this process
+    int *script_at; // where the next scripted step is taken: the tree's, or its own
+    int own_at;
 } model_call;
 
 // --- Showing pieces ---
@@ -161,24 +164,30 @@ static cadre_status attempt_own(model_call *call, cadre_error *err)
 }
 
 // A scripted model takes its step when the attempt is reserved.
-static cadre_status take_step(model_call *call, cadre_error *err)
+static cadre_status take_step_locked(model_call *call, cadre_error *err)
 {
-    cdr_tree *tree = call->frame->tree;
-    int *used = &tree->script_used[call->agent->agent->index];
     if (!call->model->is_scripted)
         return CADRE_OK;
+    return cadre_script_next(call->agent->tree->team->script, call->agent->name,
+                             call->view.last_input, call->script_at,
+                             &call->request.script_step, err);
+}
+
+static cadre_status take_next_step(model_call *call, cadre_error *err)
+{
+    cdr_tree *tree = call->agent->tree;
     cdr_mutex_lock(&tree->mu);
-    cadre_status status =
-        cadre_script_next(tree->team->script, call->agent->name, call->view.last_input,
-                          used, &call->request.script_step, err);
+    cadre_status status = take_step_locked(call, err);
     cdr_mutex_unlock(&tree->mu);
     return status;
 }
 
 static cadre_status attempt_once(model_call *call, cadre_error *err)
 {
+    cadre_status status = CADRE_OK;
     call->retry_after_ms = -1;
-    cadre_status status = take_step(call, err);
+    if (call->n_attempts++ > 0) // the first step was taken with the reservation
+        status = take_next_step(call, err);
     if (status != CADRE_OK)
         return status;
     if (call->request.script_step != NULL)
@@ -301,9 +310,9 @@ static cdr_message *message_of(const model_call *call)
 
 // What was said beside calls is the answer too, until a later one: it is what a frame
 // has that ends by a limit.
-static void keep_answer_locked(model_call *call, cdr_message *message)
+static void keep_answer_locked(cadre_frame *agent, const cdr_message *message)
 {
-    cdr_work *work = call->agent->work;
+    cdr_work *work = agent->work;
     if (message->m.n_tool_calls > 0 && message->m.text[0] == '\0')
         return;
     cdr_text_unref(work->output);
@@ -330,12 +339,16 @@ static bool record_answer(model_call *call, cadre_answer *answer)
     if (cdr_conversation_append_take(agent->conversation, message)) {
         message->m.seq = cdr_outbox_event_locked(call->frame, &event, message, true);
         cdr_outbox_message_locked(agent, agent->conversation, message);
+        // The record of a model call leads to its answer by the message's id.
+        cdr_text *id = cdr_text_new(call->message_text, strlen(call->message_text));
         cdr_ending ending = {.status = CADRE_FRAME_COMPLETED,
                              .stop_reason = CADRE_STOP_FINAL,
+                             .output = id,
                              .own = event.u.message_end.usage,
                              .seq = message->m.seq};
         cdr_frame_end_locked(call->frame, &ending);
-        keep_answer_locked(call, message);
+        cdr_text_unref(id);
+        keep_answer_locked(agent, message);
         agent->work->round =
             cdr_round_new_locked(agent, message, agent->work->turn, &call->offer);
         ok = agent->work->round != NULL;
@@ -364,34 +377,135 @@ static void record_failure(model_call *call, cadre_status status,
     cdr_mutex_unlock(&tree->mu);
 }
 
+// --- From the record ---
+
+static cadre_status failure_from_record(cadre_frame *frame, const cadre_frame *record,
+                                        cadre_error *err)
+{
+    const cdr_failure *failure = record->failure;
+    cdr_failure_unref(frame->work->child_failure);
+    frame->work->child_failure = cdr_failure_ref(record->failure);
+    frame->work->child_reason = CADRE_STOP_NONE;
+    return cadre_fail_class(
+        err, CADRE_EFAILED, failure == NULL ? CADRE_CLASS_ERROR : failure->error_class,
+        failure != NULL && failure->retryable, "%s",
+        failure == NULL ? "the model call failed" : failure->message);
+}
+
+static cadre_status answer_from_record(cadre_frame *frame, cadre_tools tools,
+                                       cadre_answer *answer, cadre_error *err)
+{
+    cdr_arena arena = CDR_ARENA_INIT;
+    cdr_offer offer;
+    bool ok = cdr_offer_init(&offer, frame, tools, &arena);
+    cdr_mutex_lock(&frame->tree->mu);
+    cdr_message *message = cdr_recorded_answer_locked(frame, frame->work->turn);
+    if (ok && message != NULL) {
+        keep_answer_locked(frame, message);
+        frame->work->round =
+            cdr_round_new_locked(frame, message, frame->work->turn, &offer);
+        ok = frame->work->round != NULL;
+    }
+    cdr_mutex_unlock(&frame->tree->mu);
+    cdr_arena_fini(&arena);
+    if (message == NULL)
+        return cadre_fail(err, CADRE_ESTORE,
+                          "agent '%s': the record of its model call %d has no answer",
+                          frame->name, frame->work->turn);
+    *answer = (cadre_answer){&message->m, message->m.n_tool_calls > 0
+                                              ? CADRE_FINISH_TOOL_CALLS
+                                              : CADRE_FINISH_STOP};
+    return ok ? CADRE_OK : cadre_fail(err, CADRE_ENOMEM, "no memory for an answer");
+}
+
+// The call of this turn in the record, when it ended; NULL: it is to be made.
+static cadre_frame *ended_record(cadre_frame *frame, const char *key)
+{
+    cdr_mutex_lock(&frame->tree->mu);
+    cadre_frame *record = cdr_frame_child_locked(frame, key);
+    if (record != NULL && record->status < CADRE_FRAME_COMPLETED)
+        record = NULL;
+    cdr_mutex_unlock(&frame->tree->mu);
+    return record;
+}
+
+static cadre_status use_record(cadre_frame *frame, const cadre_frame *record,
+                               const cadre_model_call *asked, cadre_answer *answer,
+                               cadre_error *err)
+{
+    if (record->kind != CDR_FRAME_MODEL ||
+        strcmp(record->name, asked->model->name) != 0)
+        return cadre_fail(err, CADRE_EDIVERGED,
+                          "agent '%s': turn %s was asked of model '%s', now of '%s'",
+                          frame->name, record->key, record->name, asked->model->name);
+    if (record->status == CADRE_FRAME_COMPLETED)
+        return answer_from_record(frame, asked->tools, answer, err);
+    return failure_from_record(frame, record, err);
+}
+
 // --- The call ---
 
-static cadre_status reserve(model_call *call, cadre_error *err)
+// Where a scripted call stood: "before after" of its first step is its input.
+static int script_place(const cadre_frame *record)
+{
+    char *end = NULL;
+    long before = strtol(cdr_text_bytes(record->input), &end, 10);
+    long after = strtol(end, NULL, 10);
+    int ordered = after > before && record->attempts > 1 ? record->attempts - 1 : 0;
+    return (int)before + ordered;
+}
+
+// Takes the first step, so that parallel calls get theirs in the order of reservation.
+static cadre_status reserve_step_locked(model_call *call, const cadre_frame *cut,
+                                        cdr_text **input, cadre_error *err)
+{
+    char text[48];
+    if (!call->model->is_scripted)
+        return CADRE_OK;
+    call->script_at = &call->agent->tree->script_used[call->agent->agent->index];
+    if (cut != NULL) {
+        call->own_at = script_place(cut);
+        call->script_at = &call->own_at;
+    }
+    int before = *call->script_at;
+    cadre_status status = take_step_locked(call, err);
+    if (status != CADRE_OK)
+        return status;
+    int n = snprintf(text, sizeof text, "%d %d", before, *call->script_at);
+    *input = cdr_text_new(text, (size_t)n);
+    return *input == NULL ? cadre_fail(err, CADRE_ENOMEM, "no memory for a frame")
+                          : CADRE_OK;
+}
+
+static cadre_status reserve(model_call *call, const char *key, cadre_error *err)
 {
     cadre_frame *agent = call->agent;
     cdr_tree *tree = agent->tree;
-    char key[16];
-    bool found = false;
-    snprintf(key, sizeof key, "%d", ++agent->work->turn);
+    cdr_entered how = CDR_ENTERED_NEW;
     cdr_birth birth = {.kind = CDR_FRAME_MODEL,
                        .name = call->model->name,
                        .agent = agent->agent,
                        .key = key,
                        .replay_safe = true};
     cdr_mutex_lock(&agent->tree->mu);
+    const cadre_frame *cut = cdr_frame_child_locked(agent, key);
     cadre_status status = cdr_frame_stopped(agent, err);
     int64_t max = tree->limits.max_model_calls;
-    if (status == CADRE_OK && max != CADRE_UNLIMITED && tree->n_model_calls >= max)
+    if (status == CADRE_OK && cut == NULL && max != CADRE_UNLIMITED &&
+        tree->n_model_calls >= max)
         status =
             cadre_fail_class(err, CADRE_ELIMIT, CADRE_CLASS_LIMIT, false,
                              "agent '%s': the run's max_model_calls of %lld is used "
                              "up",
                              agent->name, (long long)max);
     if (status == CADRE_OK)
-        status = cdr_frame_enter_locked(agent, &birth, &call->frame, &found, err);
+        status = reserve_step_locked(call, cut, &birth.input, err);
     if (status == CADRE_OK)
+        status = cdr_frame_enter_locked(agent, &birth, &call->frame, &how, err);
+    if (status == CADRE_OK && how == CDR_ENTERED_NEW)
         tree->n_model_calls++;
     cdr_mutex_unlock(&agent->tree->mu);
+    cdr_text_unref(birth.input);
     return status;
 }
 
@@ -419,7 +533,7 @@ static cadre_status prepare(model_call *call, const cadre_model_call *asked,
     call->paused.ctx = call;
     call->message_id = cadre_id_new();
     cadre_id_text(call->message_id, call->message_text);
-    cdr_event_address(call->frame, &call->delta, call->id);
+    cdr_event_address(call->agent, &call->delta, call->id);
     return CADRE_OK;
 }
 
@@ -431,11 +545,10 @@ static void model_call_fini(model_call *call)
     free(call->system);
 }
 
-static cadre_status ask(model_call *call, const cadre_model_call *asked,
-                        cadre_answer *answer, cadre_error *failure)
+static cadre_status ask(model_call *call, cadre_answer *answer, cadre_error *failure)
 {
-    cadre_status status = prepare(call, asked, failure);
-    if (status == CADRE_OK && !cdr_work_begin(call->frame, call->agent->work->strand))
+    cadre_status status = CADRE_OK;
+    if (!cdr_work_begin(call->frame, call->agent->work->strand))
         status = cadre_fail(failure, CADRE_ENOMEM, "no memory for a model call");
     if (status == CADRE_OK)
         status = cdr_tree_flush(call->frame->tree, failure);
@@ -453,29 +566,43 @@ static cadre_status ask(model_call *call, const cadre_model_call *asked,
     return status;
 }
 
+// A stop wins over what the call said of it.
+static cadre_status why_stopped(const cadre_frame *frame, cadre_error *err)
+{
+    cadre_error_clear(err);
+    return cdr_frame_stopped(frame, err);
+}
+
 cadre_status cadre_frame_ask_model(cadre_frame *frame, const cadre_model_call *asked,
                                    cadre_answer *answer, cadre_error *err)
 {
     cdr_tree *tree = frame->tree;
     cadre_error failure = CADRE_ERROR_INIT;
     model_call call = {.agent = frame, .model = asked->model};
+    char key[16];
     if (asked->struct_size < sizeof *asked || asked->model == NULL)
         return cadre_fail(err, CADRE_EINVAL, "agent '%s': a model call without a model",
                           frame->name);
     cdr_round_free(frame->work->round);
     frame->work->round = NULL;
-    cadre_status status = reserve(&call, err);
-    if (status != CADRE_OK)
-        return status;
-    status = ask(&call, asked, answer, &failure);
-    cdr_mutex_lock(&tree->mu);
-    cdr_frame_release_locked(call.frame);
-    cdr_mutex_unlock(&tree->mu);
+    snprintf(key, sizeof key, "%d", ++frame->work->turn);
+    cadre_frame *record = ended_record(frame, key);
+    if (record != NULL)
+        return use_record(frame, record, asked, answer, err);
+    cadre_status status = prepare(&call, asked, err);
+    if (status == CADRE_OK)
+        status = reserve(&call, key, err);
+    if (status == CADRE_OK) {
+        status = ask(&call, answer, &failure);
+        cdr_mutex_lock(&tree->mu);
+        cdr_frame_release_locked(call.frame);
+        cdr_mutex_unlock(&tree->mu);
+        if (status != CADRE_OK)
+            status = cadre_fail_class(err, CADRE_EFAILED, failure.error_class,
+                                      failure.retryable, "%s", failure.text);
+    }
     model_call_fini(&call);
-    cadre_status stopped = cdr_frame_stopped(frame, err);
-    if (stopped != CADRE_OK || status == CADRE_OK)
-        return stopped;
-    cadre_fail_class(err, CADRE_EFAILED, failure.error_class, failure.retryable, "%s",
-                     failure.text);
-    return CADRE_EFAILED;
+    cadre_status stopped =
+        frame->mark == CDR_MARK_NONE ? CADRE_OK : why_stopped(frame, err);
+    return stopped != CADRE_OK ? stopped : status;
 }

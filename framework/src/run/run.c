@@ -1,125 +1,13 @@
 // Runs: a tree, the thread its root works on, and the consumer's side of both.
-#include "run/execute.h"
 #include "run/run.h"
+
+#include "run/lease.h"
 
 #include "tree/outbox.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-// --- Starting ---
-
-static int limit_of(int asked, int of_team, int standard)
-{
-    if (asked != 0)
-        return asked;
-    return of_team != 0 ? of_team : standard;
-}
-
-static void set_limits(cdr_tree *tree, const cadre_limits *asked)
-{
-    const cadre_limits *team = &tree->team->limits;
-    tree->limits =
-        (cadre_limits){limit_of(asked->max_model_calls, team->max_model_calls, 200),
-                       limit_of(asked->max_tool_calls, team->max_tool_calls, 500),
-                       limit_of(asked->max_depth, team->max_depth, 32)};
-}
-
-// A session's earlier messages, as they come from the store.
-typedef struct session_reader {
-    cdr_tree *tree;
-    cdr_conversation *conversation;
-} session_reader;
-
-static void count_spoken(cdr_tree *tree, const cadre_message *m)
-{
-    const cadre_agent *agent = cadre_team_find(tree->team, m->agent);
-    if (m->role == CADRE_ROLE_ASSISTANT && agent != NULL)
-        tree->script_used[agent->index]++;
-}
-
-static cadre_status take_row(void *ctx, const cadre_message_row *row, cadre_error *err)
-{
-    session_reader *reader = ctx;
-    cadre_message m = row->message;
-    m.seq = 0;
-    cdr_message *message = cdr_message_new(&m, row->id, row->frame);
-    if (message == NULL)
-        return cadre_fail(err, CADRE_ENOMEM, "no memory for a session");
-    if (m.is_input) {
-        const cadre_agent *to = cadre_team_find(reader->tree->team, m.to);
-        message->is_to_team = to != NULL && to->members.count > 0;
-    }
-    if (!cdr_conversation_append_take(reader->conversation, message))
-        return cadre_fail(err, CADRE_ENOMEM, "no memory for a session");
-    count_spoken(reader->tree, &message->m);
-    return CADRE_OK;
-}
-
-static cadre_status read_session(cdr_tree *tree, const char *session,
-                                 cdr_conversation *conversation, bool *is_new,
-                                 cadre_error *err)
-{
-    cadre_id id = {0, 0};
-    session_reader reader = {tree, conversation};
-    const cadre_store_reader ops = {.message = take_row, .ctx = &reader};
-    const cadre_store_ops *store = tree->runtime->store_ops;
-    tree->is_session = true;
-    cadre_status status =
-        store->read_session(tree->runtime->store, session, &id, &ops, err);
-    *is_new = cadre_id_is_none(id);
-    if (status == CADRE_OK && !*is_new)
-        conversation->id = id;
-    return status;
-}
-
-// The trace, its root and the user's input: the start commit, not flushed yet.
-static cadre_status birth_root(cdr_tree *tree, const cadre_run_config *config,
-                               cdr_conversation *conversation, bool opens,
-                               cadre_error *err)
-{
-    const cadre_agent *agent = tree->team->root;
-    const char *input = config->input == NULL ? "" : config->input;
-    cdr_birth birth = {.kind = CDR_FRAME_AGENT,
-                       .name = agent->info.name,
-                       .agent = agent,
-                       .conversation = conversation,
-                       .opens = opens ? conversation : NULL,
-                       .session = config->session,
-                       .input = cdr_text_new(input, strlen(input)),
-                       .is_quiet = agent->quiet,
-                       .timeout_ms = config->timeout_ms};
-    if (birth.input == NULL)
-        return cadre_fail(err, CADRE_ENOMEM, "no memory for a run");
-    if (agent->timeout_ms > 0 &&
-        (birth.timeout_ms == 0 || agent->timeout_ms < birth.timeout_ms))
-        birth.timeout_ms = agent->timeout_ms;
-    cadre_message said = {.role = CADRE_ROLE_USER, .text = input};
-    cdr_mutex_lock(&tree->mu);
-    cadre_frame *root = cdr_frame_new_root_locked(tree, &birth);
-    bool ok = root != NULL &&
-              cdr_say_locked(root, cdr_message_new(&said, (cadre_id){0, 0}, root->id));
-    cdr_mutex_unlock(&tree->mu);
-    cdr_text_unref(birth.input);
-    return ok ? CADRE_OK : cadre_fail(err, CADRE_ENOMEM, "no memory for a run");
-}
-
-static cadre_status open_root(cdr_tree *tree, const cadre_run_config *config,
-                              cadre_error *err)
-{
-    bool is_new = true;
-    cadre_status status = CADRE_OK;
-    cdr_conversation *conversation = cdr_conversation_new(NULL);
-    if (conversation == NULL)
-        return cadre_fail(err, CADRE_ENOMEM, "no memory for a conversation");
-    if (config->session != NULL)
-        status = read_session(tree, config->session, conversation, &is_new, err);
-    if (status == CADRE_OK)
-        status = birth_root(tree, config, conversation, is_new, err);
-    cdr_conversation_unref(conversation);
-    return status;
-}
 
 // --- The root's thread ---
 
@@ -197,6 +85,7 @@ static void end_stream(cadre_run *run)
         cdr_event_address(tree->root, &event, id);
         cdr_queue_push_take(&tree->queue, cdr_event_new(&event, NULL));
     }
+    cdr_lease_give_back(tree->runtime, tree->trace);
     cdr_queue_close(&tree->queue);
 }
 
@@ -213,7 +102,7 @@ static void run_root(void *arg)
 
 // --- The owner's side ---
 
-static void run_destroy(cadre_run *run)
+void cdr_run_destroy(cadre_run *run)
 {
     if (run == NULL)
         return;
@@ -226,41 +115,10 @@ static void run_destroy(cadre_run *run)
     free(run);
 }
 
-cadre_status cadre_run_start(cadre_team *team, const cadre_run_config *config,
-                             cadre_run **out, cadre_error *err)
+cadre_status cdr_run_launch(cadre_run *run, cadre_error *err)
 {
-    if (team == NULL || config == NULL || config->struct_size < sizeof *config)
-        return cadre_fail(err, CADRE_EINVAL, "a run needs a team and CADRE_RUN(...)");
-    cadre_status status = cadre_team_seal(team, err);
-    if (status == CADRE_OK)
-        status = cdr_team_check_keys(team, err);
-    if (status != CADRE_OK)
-        return status;
-    cadre_run *run = calloc(1, sizeof *run);
-    if (run == NULL)
-        return cadre_fail(err, CADRE_ENOMEM, "no memory for a run");
-    cdr_strand_init(&run->owner);
-    run->tree = cdr_tree_new(team, err);
-    if (run->tree == NULL) {
-        run_destroy(run);
-        return CADRE_ENOMEM;
-    }
-    set_limits(run->tree, &config->limits);
-    if (config->no_events)
-        cdr_queue_deafen(&run->tree->queue);
-    run->tree->inputs = cdr_team_inputs(team, config->inputs, err);
-    status =
-        run->tree->inputs == NULL ? CADRE_EINVAL : open_root(run->tree, config, err);
-    if (status == CADRE_OK) {
-        run->pending = 1;
-        status = cdr_pool_run(team->runtime->pool, run_root, run, err);
-    }
-    if (status != CADRE_OK) {
-        run_destroy(run);
-        return status;
-    }
-    *out = run;
-    return CADRE_OK;
+    run->pending = 1;
+    return cdr_pool_run(run->tree->runtime->pool, run_root, run, err);
 }
 
 cadre_status cadre_run_next(cadre_run *run, const cadre_event **event, cadre_error *err)
@@ -332,7 +190,7 @@ void cadre_run_free(cadre_run *run)
     const cadre_store_ops *store = run->tree->runtime->store_ops;
     if (store->release != NULL)
         store->release(run->tree->runtime->store, run->tree->trace);
-    run_destroy(run);
+    cdr_run_destroy(run);
 }
 
 const char *cadre_run_trace_id(const cadre_run *run)

@@ -28,4 +28,10 @@ struct cadre_run {
     cdr_run_listing listing;
 };
 
+// Frees a run that is not under way. NULL ok.
+void cdr_run_destroy(cadre_run *run);
+
+// Gives the root its thread. Errors: EBUSY.
+cadre_status cdr_run_launch(cadre_run *run, cadre_error *err);
+
 #endif

@@ -62,7 +62,7 @@ cadre_status cadre_frame_step(cadre_frame *frame, const cadre_step *step, json_t
 {
     cdr_tree *tree = frame->tree;
     cadre_frame *child = NULL;
-    bool found = false;
+    cdr_entered how = CDR_ENTERED_NEW;
     json_t *value = NULL;
     cadre_error failure = CADRE_ERROR_INIT;
     cadre_status status = cdr_frame_stopped(frame, err);
@@ -82,19 +82,19 @@ cadre_status cadre_frame_step(cadre_frame *frame, const cadre_step *step, json_t
     cdr_birth birth = {
         .kind = CDR_FRAME_TOOL, .name = step->name, .agent = frame->agent};
     cdr_mutex_lock(&frame->tree->mu);
-    status = cdr_frame_enter_locked(frame, &birth, &child, &found, err);
+    status = cdr_frame_enter_locked(frame, &birth, &child, &how, err);
     cdr_mutex_unlock(&frame->tree->mu);
     if (status == CADRE_EDIVERGED)
         frame->work->sticky = status;
     if (status != CADRE_OK)
         return status;
-    if (!found)
+    if (how != CDR_ENTERED_RECORD)
         cdr_tree_flush(tree, NULL); // before the effect; a lost store marks the child
-    if (found)
+    if (how == CDR_ENTERED_RECORD)
         value = recorded_value(child, &failure);
     else
         value = run_step(child, step, frame->work->strand, &failure);
-    if (!found) {
+    if (how != CDR_ENTERED_RECORD) {
         cdr_mutex_lock(&tree->mu);
         cdr_failure_unref(frame->work->child_failure);
         frame->work->child_failure = cdr_failure_ref(child->failure);

@@ -60,11 +60,25 @@ static char *list_offered(const cdr_offer *offer)
     return cdr_buf_take(&text);
 }
 
+// The call is in the record: with its result, or cut before it had one.
+static void take_record(cdr_tool_entry *entry, cdr_entered how)
+{
+    cdr_message *result = NULL;
+    if (how == CDR_ENTERED_AGAIN) {
+        entry->was_running = entry->frame->was_running;
+        return;
+    }
+    if (entry->result != NULL)
+        result = atomic_load_explicit(entry->result, memory_order_acquire);
+    entry->is_settled = true;
+    entry->code = result == NULL ? CADRE_RESULT_ABORTED : result->m.code;
+}
+
 static bool birth_entry_locked(cadre_frame *frame, cdr_tool_entry *entry, int turn,
                                size_t index) CDR_REQUIRES(frame->tree->mu)
 {
     char key[40];
-    bool found = false;
+    cdr_entered how = CDR_ENTERED_NEW;
     cadre_event event = {.type = CADRE_EVENT_TOOL_CALL};
     event.u.tool_call.call_id = entry->call->id;
     event.u.tool_call.name = entry->call->name;
@@ -83,8 +97,10 @@ static bool birth_entry_locked(cadre_frame *frame, cdr_tool_entry *entry, int tu
     cadre_status status =
         input == NULL
             ? CADRE_ENOMEM
-            : cdr_frame_enter_locked(frame, &birth, &entry->frame, &found, NULL);
+            : cdr_frame_enter_locked(frame, &birth, &entry->frame, &how, NULL);
     cdr_text_unref(input);
+    if (status == CADRE_OK && how != CDR_ENTERED_NEW)
+        take_record(entry, how);
     // Under a mark nothing is born; then the calls are never run.
     return status != CADRE_ENOMEM;
 }
@@ -101,6 +117,7 @@ cdr_round *cdr_round_new_locked(cadre_frame *frame, cdr_message *message, int tu
     for (size_t i = 0; i < n; i++) {
         cdr_tool_entry *entry = &round->entries[i];
         entry->call = &message->m.tool_calls[i];
+        entry->result = &message->results[i];
         entry->tool = find_tool(offer, entry->call->name);
         entry->is_named_target =
             entry->tool == NULL && frame->scope != NULL &&
@@ -218,7 +235,7 @@ cadre_status cdr_enter_target_locked(cadre_frame *frame,
                                      const char *message, cadre_error *err)
 {
     const cadre_agent *to = decision->to;
-    bool found = false;
+    cdr_entered how = CDR_ENTERED_NEW;
     cadre_frame *target = NULL;
     cdr_birth birth = {.kind = CDR_FRAME_AGENT,
                        .name = to->info.name,
@@ -234,7 +251,7 @@ cadre_status cdr_enter_target_locked(cadre_frame *frame,
                            cdr_shorter_ms(decision->timeout_ms, to->timeout_ms)};
     if (message != NULL && message[0] != '\0')
         birth.input = cdr_text_new(message, strlen(message));
-    cadre_status status = cdr_frame_enter_locked(frame, &birth, &target, &found, err);
+    cadre_status status = cdr_frame_enter_locked(frame, &birth, &target, &how, err);
     if (status == CADRE_OK) {
         cadre_message said = {.role = CADRE_ROLE_USER,
                               .agent = frame->name,
@@ -243,7 +260,7 @@ cadre_status cdr_enter_target_locked(cadre_frame *frame,
                               .is_input = true};
         target->source = frame;
         frame->work->transfer = target;
-        if (birth.input != NULL &&
+        if (birth.input != NULL && how == CDR_ENTERED_NEW &&
             !cdr_say_locked(target,
                             cdr_message_new(&said, (cadre_id){0, 0}, target->id)))
             status = cadre_fail(err, CADRE_ENOMEM, "no memory for a transfer");
@@ -262,7 +279,7 @@ static cadre_status write_transfers(cadre_frame *frame, cdr_round *round,
     for (size_t i = 0; status == CADRE_OK && i < round->n_entries; i++) {
         cdr_tool_entry *entry = &round->entries[i];
         const verdict *v = &verdicts[i];
-        if (v->word == NULL)
+        if (v->word == NULL || entry->is_settled)
             continue;
         tell_transfer_locked(frame, entry, v);
         cdr_tool_settle_locked(
@@ -299,7 +316,7 @@ static cadre_status decide_transfers(cadre_frame *frame, cdr_round *round,
         return cadre_fail(err, CADRE_ENOMEM, "no memory for a transfer");
     for (size_t i = 0; status == CADRE_OK && i < round->n_entries; i++) {
         const cdr_tool_entry *entry = &round->entries[i];
-        if (entry->is_settled || entry->target == NULL)
+        if (entry->target == NULL)
             continue;
         const cadre_agent *winner_agent =
             winner < round->n_entries ? verdicts[winner].decision.to : NULL;
@@ -319,6 +336,83 @@ static cadre_status decide_transfers(cadre_frame *frame, cdr_round *round,
     if (status == CADRE_OK && stop < round->n_entries)
         status = stop_for(frame, &verdicts[stop].decision, err);
     free(verdicts);
+    return status;
+}
+
+// --- From the record ---
+
+cdr_message *cdr_recorded_answer_locked(cadre_frame *frame, int turn)
+{
+    char key[16];
+    snprintf(key, sizeof key, "%d", turn);
+    const cadre_frame *model = cdr_frame_child_locked(frame, key);
+    if (model == NULL || model->kind != CDR_FRAME_MODEL ||
+        model->status != CADRE_FRAME_COMPLETED)
+        return NULL;
+    return cdr_conversation_find(frame->conversation, cdr_text_bytes(model->output),
+                                 &frame->work->n_read);
+}
+
+static cadre_status replay_round(cadre_frame *frame, cdr_message *message, int turn,
+                                 cadre_error *err)
+{
+    cdr_arena arena = CDR_ARENA_INIT;
+    cdr_offer offer;
+    cdr_round *round = NULL;
+    cadre_status status = CADRE_ENOMEM;
+    if (cdr_offer_init(&offer, frame, frame->agent->tools, &arena)) {
+        cdr_mutex_lock(&frame->tree->mu);
+        round = cdr_round_new_locked(frame, message, turn, &offer);
+        cdr_mutex_unlock(&frame->tree->mu);
+    }
+    if (round != NULL)
+        status = cdr_tools_replay(frame, round, err);
+    if (round != NULL && status == CADRE_OK)
+        status = decide_transfers(frame, round, err);
+    cdr_round_free(round);
+    cdr_arena_fini(&arena);
+    return round == NULL ? cadre_fail(err, CADRE_ENOMEM, "no memory for a record")
+                         : status;
+}
+
+// Of a frame whose code handed over by itself: there are no calls to look at.
+static cadre_status replay_own_transfer(cadre_frame *frame, cadre_error *err)
+{
+    cdr_transfer_decision decision;
+    cdr_mutex_lock(&frame->tree->mu);
+    const cadre_frame *target = cdr_frame_child_locked(frame, "transfer");
+    cdr_text *input = cdr_text_ref(target->input);
+    const cadre_agent *to = target->agent;
+    cdr_mutex_unlock(&frame->tree->mu);
+    cadre_status status = cdr_scope_decide(frame->scope, frame->agent, to->info.name,
+                                           cdr_text_bytes(input), &decision, err);
+    if (status == CADRE_OK && decision.kind == CDR_TRANSFER_DONE) {
+        cdr_mutex_lock(&frame->tree->mu);
+        status = cdr_enter_target_locked(frame, &decision, cdr_text_bytes(input), err);
+        cdr_mutex_unlock(&frame->tree->mu);
+    }
+    cdr_text_unref(input);
+    return status;
+}
+
+cadre_status cdr_replay_transfers(cadre_frame *frame, cadre_error *err)
+{
+    cadre_status status = CADRE_OK;
+    bool asked = false;
+    for (int turn = 1; status == CADRE_OK && frame->work->transfer == NULL; turn++) {
+        cdr_mutex_lock(&frame->tree->mu);
+        cdr_message *message = cdr_recorded_answer_locked(frame, turn);
+        if (message != NULL)
+            cdr_message_ref(message);
+        cdr_mutex_unlock(&frame->tree->mu);
+        if (message == NULL)
+            break;
+        asked = true;
+        status = replay_round(frame, message, turn, err);
+        cdr_message_unref(message);
+    }
+    if (status == CADRE_OK && !asked)
+        status = replay_own_transfer(frame, err);
     return status;
 }
 

@@ -17,13 +17,15 @@
 #include "tree/tree.h"
 
 typedef struct cdr_tool_entry {
-    cadre_frame *frame;          // pending until it runs
-    const cadre_tool *tool;      // NULL: there is none of that name
-    const cadre_tool_call *call; // in the answer's message
-    bool is_named_target;        // a member's name was called as a tool
+    cadre_frame *frame;             // pending until it runs
+    const cadre_tool *tool;         // NULL: there is none of that name
+    const cadre_tool_call *call;    // in the answer's message
+    _Atomic(cdr_message *) *result; // there too, once it has one
+    bool is_named_target;           // a member's name was called as a tool
     json_t *arguments;
     char *target, *target_message; // it asked for a transfer
-    bool is_settled;
+    bool was_running;              // it had started when the run was cut
+    bool is_settled;               // also by its record
     cadre_result_code code;
 } cdr_tool_entry;
 
@@ -49,5 +51,13 @@ bool cdr_offer_init(cdr_offer *offer, cadre_frame *frame, cadre_tools tools,
 cdr_round *cdr_round_new_locked(cadre_frame *frame, cdr_message *message, int turn,
                                 const cdr_offer *offer) CDR_REQUIRES(frame->tree->mu);
 void cdr_round_free(cdr_round *round); // NULL ok
+
+// The answer of a frame's nth model call in the record; NULL: it gave none.
+cdr_message *cdr_recorded_answer_locked(cadre_frame *frame, int turn)
+    CDR_REQUIRES(frame->tree->mu);
+
+// Counts the transfers a frame from the record asked for once more, and enters the one
+// that was done; work->transfer stays NULL when there is none. Errors: ENOMEM.
+cadre_status cdr_replay_transfers(cadre_frame *frame, cadre_error *err);
 
 #endif

@@ -318,13 +318,75 @@ static cadre_status count_tool_call(cadre_frame *frame, cadre_error *err)
                             frame->name, (long long)max);
 }
 
+// --- From the record ---
+
+// A call in the record is not done again, but what it asked for counts.
+static void note_again(cadre_frame *frame, cdr_tool_entry *entry)
+{
+    const char *text = entry->call->arguments;
+    if (!is_control(frame, entry) || entry->code == CADRE_RESULT_INVALID_ARGUMENTS)
+        return;
+    entry->arguments = cdr_json_parse_arguments(text, strlen(text), NULL);
+    if (entry->arguments == NULL)
+        return;
+    if (entry->is_named_target) {
+        ask_by_name(frame, entry);
+    } else if (cdr_work_begin(entry->frame, frame->work->strand)) {
+        const cadre_tool *tool = entry->tool;
+        tool->ops->run(tool->state, entry->frame, entry->arguments, NULL);
+        cdr_work *work = cdr_work_end(entry->frame);
+        note_request(entry, work);
+        cdr_work_free(work);
+    }
+}
+
+cadre_status cdr_tools_replay(cadre_frame *frame, cdr_round *round, cadre_error *err)
+{
+    for (size_t i = 0; i < round->n_entries; i++) {
+        if (!round->entries[i].is_settled)
+            return cadre_fail(err, CADRE_EDIVERGED,
+                              "'%s' handed over, but a call of that turn is open",
+                              frame->name);
+        note_again(frame, &round->entries[i]);
+    }
+    return CADRE_OK;
+}
+
+// A call that had started when the run was cut: again only where that does no harm, and
+// not for ever.
+static bool settle_cut(cadre_frame *frame, cdr_tool_entry *entry)
+{
+    enum {
+        RESTART_LIMIT = 3
+    };
+    if (!entry->was_running)
+        return false;
+    if (entry->frame->restarts > RESTART_LIMIT) {
+        settle(frame, entry, CADRE_RESULT_RESTART_LIMIT,
+               "Not done: it was cut again and again while this call ran.");
+        return true;
+    }
+    if (entry->tool == NULL || entry->tool->replay_safe)
+        return false;
+    settle(frame, entry, CADRE_RESULT_INTERRUPTED,
+           "Interrupted: this call may or may not have run.");
+    return true;
+}
+
 // Settles what cannot run, and what only asks for a transfer; the rest is to be run.
 static cadre_status sort_entries(cadre_frame *frame, cdr_round *round, tool_job *jobs,
                                  size_t *n_jobs, cadre_error *err)
 {
     for (size_t i = 0; i < round->n_entries; i++) {
         cdr_tool_entry *entry = &round->entries[i];
-        cadre_status status = count_tool_call(frame, err);
+        if (entry->is_settled) {
+            note_again(frame, entry);
+            continue;
+        }
+        if (settle_cut(frame, entry))
+            continue;
+        cadre_status status =
+            entry->was_running ? CADRE_OK : count_tool_call(frame, err);
         if (status != CADRE_OK)
             return status;
         if (entry->tool == NULL && !entry->is_named_target) {

@@ -20,6 +20,9 @@ void cdr_tool_settle_locked(cadre_frame *frame, cdr_tool_entry *entry,
 // frame's sticky status, ELIMIT.
 cadre_status cdr_tools_run(cadre_frame *frame, cdr_round *round, cadre_error *err);
 
+// Finds out once more which transfers the calls of a recorded round asked for.
+cadre_status cdr_tools_replay(cadre_frame *frame, cdr_round *round, cadre_error *err);
+
 // Enters the target of a decided transfer, in the commit of its decision.
 cadre_status cdr_enter_target_locked(cadre_frame *frame,
                                      const cdr_transfer_decision *decision,

@@ -191,3 +191,17 @@ void cdr_conversation_list(const cdr_conversation *conversation, cdr_message **o
 {
     list_first(conversation, cdr_conversation_count(conversation), out);
 }
+
+cdr_message *cdr_conversation_find(const cdr_conversation *conversation, const char *id,
+                                   size_t *from)
+{
+    size_t n = conversation->n_messages;
+    for (size_t i = 0; i < n; i++) {
+        size_t at = (*from + i) % n;
+        if (strcmp(conversation->messages[at]->id_text, id) != 0)
+            continue;
+        *from = at + 1;
+        return conversation->messages[at];
+    }
+    return NULL;
+}

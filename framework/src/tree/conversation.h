@@ -59,4 +59,10 @@ bool cdr_conversation_append_take(cdr_conversation *conversation, cdr_message *m
 size_t cdr_conversation_count(const cdr_conversation *conversation);
 void cdr_conversation_list(const cdr_conversation *conversation, cdr_message **out);
 
+// A message by its id as text, in the conversation itself; NULL: not there. The search
+// starts at `*from`, which is set behind what was found: whoever asks in order is
+// answered in time linear in the conversation.
+cdr_message *cdr_conversation_find(const cdr_conversation *conversation, const char *id,
+                                   size_t *from);
+
 #endif

@@ -46,25 +46,6 @@ static void frame_free(cadre_frame *frame)
     free(frame);
 }
 
-void cdr_tree_free(cdr_tree *tree)
-{
-    if (tree == NULL)
-        return;
-    if (tree->root != NULL)
-        frame_free(tree->root);
-    cdr_outbox_fini(&tree->outbox);
-    cdr_outbox_fini(&tree->spare);
-    cdr_queue_fini(&tree->queue);
-    cdr_arena_fini(&tree->arena);
-    json_decref(tree->inputs);
-    free(tree->buckets);
-    free(tree->script_used);
-    free(tree->script_results);
-    cdr_cond_fini(&tree->flushed);
-    cdr_mutex_fini(&tree->mu);
-    free(tree);
-}
-
 int64_t cdr_tree_now_ms(const cdr_tree *tree)
 {
     return cdr_clock_now_ms(tree->runtime->clock);
@@ -292,6 +273,16 @@ static void tell_birth_locked(cadre_frame *frame, const cdr_birth *birth)
     cdr_outbox_frame_locked(frame, birth->replay_safe);
 }
 
+// Once for each consumer; the record has its seq from the first time.
+static void tell_stream_start_locked(cdr_tree *tree, bool is_first)
+{
+    cadre_event start = {.type = CADRE_EVENT_STREAM_START};
+    start.u.stream_start.trace_id = tree->trace_text;
+    start.u.stream_start.team = tree->team->name;
+    start.u.stream_start.offline = tree->runtime->offline;
+    cdr_outbox_event_locked(tree->root, &start, NULL, is_first);
+}
+
 cadre_frame *cdr_frame_new_root_locked(cdr_tree *tree, const cdr_birth *birth)
 {
     assert(tree->root == NULL);
@@ -299,11 +290,7 @@ cadre_frame *cdr_frame_new_root_locked(cdr_tree *tree, const cdr_birth *birth)
     if (frame == NULL)
         return NULL;
     tree->root = frame;
-    cadre_event start = {.type = CADRE_EVENT_STREAM_START};
-    start.u.stream_start.trace_id = tree->trace_text;
-    start.u.stream_start.team = tree->team->name;
-    start.u.stream_start.offline = tree->runtime->offline;
-    cdr_outbox_event_locked(frame, &start, NULL, true);
+    tell_stream_start_locked(tree, true);
     cdr_outbox_trace_locked(tree);
     tell_birth_locked(frame, birth);
     return frame;
@@ -328,25 +315,51 @@ static cadre_status refuse_birth(cadre_frame *parent, const cdr_birth *birth,
     return CADRE_OK;
 }
 
-// The record of this key: ended answers, live is a mistake, another callee diverged.
+// A frame that was cut goes on with what its parent gives it now.
+static void go_on_locked(cadre_frame *record, const cdr_birth *birth)
+{
+    record->is_loaded = false;
+    record->was_running = record->status != CADRE_FRAME_PENDING;
+    record->scope = birth->scope;
+    record->history = (unsigned char)birth->history;
+    record->is_named = birth->is_named;
+    record->is_transfer = birth->is_transfer;
+    record->deadline_ms = deadline_of(record->tree, record->parent, birth);
+    record->started_ns = cdr_clock_now_ns(record->tree->runtime->clock);
+    record->status = birth->is_pending ? CADRE_FRAME_PENDING : CADRE_FRAME_RUNNING;
+    record->restarts = (short)(record->restarts + (record->was_running ? 1 : 0));
+    if (birth->is_pending)
+        return;
+    record->attempts++;
+    cdr_outbox_running_locked(record);
+}
+
+// The record of this key: ended answers, cut goes on, live is a mistake, another callee
+// diverged.
 static cadre_status use_record(cadre_frame *record, const cdr_birth *birth,
-                               cadre_frame **out, bool *found, cadre_error *err)
+                               cadre_frame **out, cdr_entered *how, cadre_error *err)
 {
     if (record->kind != birth->kind || strcmp(record->name, birth->name) != 0)
         return cadre_fail(err, CADRE_EDIVERGED,
                           "frame key '%s': recorded for '%s', now asked for '%s'",
                           record->key, record->name, birth->name);
-    if (!is_ended(record))
+    *out = record;
+    *how = is_ended(record) ? CDR_ENTERED_RECORD : CDR_ENTERED_AGAIN;
+    if (is_ended(record))
+        return CADRE_OK;
+    if (!record->is_loaded)
         return cadre_fail(err, CADRE_EINVAL,
                           "frame key '%s' of '%s' is in use by a call under way",
                           record->key, record->name);
-    *found = true;
-    *out = record;
+    if (record->parent->mark != CDR_MARK_NONE)
+        return cdr_frame_stopped(record->parent, err);
+    go_on_locked(record, birth);
     return CADRE_OK;
 }
 
 cadre_status cdr_frame_enter_locked(cadre_frame *parent, const cdr_birth *birth,
-                                    cadre_frame **out, bool *found, cadre_error *err)
+                                    cadre_frame **out, cdr_entered *how,
+                                    cadre_error *err)
 {
     cdr_tree *tree = parent->tree;
     char automatic[KEY_SIZE];
@@ -356,10 +369,10 @@ cadre_status cdr_frame_enter_locked(cadre_frame *parent, const cdr_birth *birth,
             return cadre_fail(err, CADRE_ENOMEM, "no memory for a frame");
         key = automatic;
     }
-    *found = false;
+    *how = CDR_ENTERED_NEW;
     cadre_frame *record = find_locked(tree, parent, key);
     if (record != NULL)
-        return use_record(record, birth, out, found, err);
+        return use_record(record, birth, out, how, err);
     cadre_status status = refuse_birth(parent, birth, err);
     if (status != CADRE_OK)
         return status;
@@ -402,6 +415,40 @@ static void drop_locked(cadre_frame *frame)
     frame_free(frame);
 }
 
+// A run that was loaded and never ran has frames below its root.
+static void free_frames(cdr_tree *tree)
+{
+    cadre_frame *root = tree->root;
+    while (root != NULL &&
+           (root->live_children != NULL || root->kept_children != NULL)) {
+        cadre_frame *leaf = root;
+        while (leaf->live_children != NULL || leaf->kept_children != NULL)
+            leaf =
+                leaf->live_children != NULL ? leaf->live_children : leaf->kept_children;
+        drop_locked(leaf);
+    }
+    if (root != NULL)
+        frame_free(root);
+}
+
+void cdr_tree_free(cdr_tree *tree)
+{
+    if (tree == NULL)
+        return;
+    free_frames(tree);
+    cdr_outbox_fini(&tree->outbox);
+    cdr_outbox_fini(&tree->spare);
+    cdr_queue_fini(&tree->queue);
+    cdr_arena_fini(&tree->arena);
+    json_decref(tree->inputs);
+    free(tree->buckets);
+    free(tree->script_used);
+    free(tree->script_results);
+    cdr_cond_fini(&tree->flushed);
+    cdr_mutex_fini(&tree->mu);
+    free(tree);
+}
+
 // An error is told once, where it happened first.
 static void tell_error_locked(cadre_frame *frame)
 {
@@ -432,12 +479,16 @@ static void tell_end_locked(cadre_frame *frame, const cdr_ending *ending)
     cdr_outbox_end_locked(frame, &ending->own, now);
 }
 
-// Frames that were born and never started: calls of a turn that was stopped.
+// Frames nobody works on, bottom-up: calls of a turn that was stopped, and what a cut
+// run left open.
 static void end_open_children_locked(cadre_frame *frame)
 {
     while (frame->live_children != NULL) {
         cadre_frame *child = frame->live_children;
-        assert(child->status == CADRE_FRAME_PENDING && child->live_children == NULL);
+        while (child->live_children != NULL)
+            child = child->live_children;
+        assert(child->work == NULL &&
+               (child->is_loaded || child->status == CADRE_FRAME_PENDING));
         cdr_frame_mark_locked(child, CDR_MARK_OWNER);
         cdr_frame_end_locked(child, &(cdr_ending){.status = CADRE_FRAME_ABORTED,
                                                   .stop_reason = CADRE_STOP_ABORTED});
@@ -468,6 +519,34 @@ void cdr_frame_end_locked(cadre_frame *frame, const cdr_ending *ending)
     cdr_usage_add(&frame->parent->usage, &frame->usage);
     list_remove(frame);
     list_add(&frame->parent->kept_children, frame);
+}
+
+void cdr_frame_resume_root_locked(cdr_tree *tree)
+{
+    cdr_birth birth = {.kind = CDR_FRAME_AGENT,
+                       .timeout_ms = tree->root->agent->timeout_ms};
+    tell_stream_start_locked(tree, false);
+    go_on_locked(tree->root, &birth);
+}
+
+cadre_frame *cdr_frame_child_locked(cadre_frame *parent, const char *key)
+{
+    return find_locked(parent->tree, parent, key);
+}
+
+void cdr_frame_put_loaded_locked(cadre_frame *frame)
+{
+    cadre_frame *parent = frame->parent;
+    if (parent == NULL)
+        return;
+    table_add_locked(frame->tree, frame);
+    list_add(is_ended(frame) ? &parent->kept_children : &parent->live_children, frame);
+}
+
+void cdr_frame_forget_loaded_locked(cadre_frame *frame)
+{
+    assert(is_ended(frame) && is_ended(frame->parent));
+    drop_locked(frame);
 }
 
 void cdr_frame_release_locked(cadre_frame *frame)

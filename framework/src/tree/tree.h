@@ -75,7 +75,7 @@ struct cadre_frame {
     cadre_usage usage; // of the subtree
     int depth;         // agent frames above
     short blocking;    // blocking calls above
-    short attempts;
+    short attempts, restarts;
     unsigned char kind, status, stop_reason, history;
     _Atomic unsigned char mark;
     bool is_main;     // works in the main conversation
@@ -84,6 +84,8 @@ struct cadre_frame {
     bool is_named;    // the parent named its key
     bool is_transfer; // entered by a transfer
     bool is_return;   // entered by return_to_source
+    bool is_loaded;   // from the record, not entered again yet
+    bool was_running; // and it had started when the run was cut
     union {
         cadre_frame *source;     // live: who transferred to it, for return_to_source
         const char *answered_by; // ended, with a named key: whose answer it gave
@@ -108,7 +110,7 @@ struct cdr_work {
     char *target, *target_message; // of a tool frame: the transfer it asks for
     const char *call_id;           // of a tool frame
     int turn;
-    int n_answers;
+    size_t n_read;       // messages of the conversation read again from the record
     int cancel_fd;       // -1: none yet
     cadre_status sticky; // EDIVERGED, once a call differed from its record
     unsigned char stop_reason;
@@ -131,6 +133,8 @@ struct cdr_tree {
     char trace_text[CADRE_ID_TEXT_SIZE];
     cadre_limits limits;
     json_t *inputs;
+    int64_t lease_epoch;     // of this process's hold on the trace
+    const char *lease_owner; // who takes hold of a new one; in the arena
     cdr_queue queue;
     bool is_session;
     cdr_mutex mu;
@@ -181,14 +185,34 @@ static inline int64_t cdr_shorter_ms(int64_t a, int64_t b)
 cdr_tree *cdr_tree_new(cadre_team *team, cadre_error *err);
 void cdr_tree_free(cdr_tree *tree); // when no strand is left in it
 
-// Finds or makes a frame. `found`: it ended before and answers from the record.
+// What entering found: nothing, a record that ended, or one that was cut and goes on.
+typedef enum cdr_entered {
+    CDR_ENTERED_NEW,
+    CDR_ENTERED_AGAIN, // its input and conversation are there
+    CDR_ENTERED_RECORD // it answers from the record
+} cdr_entered;
+
+// Finds or makes a frame.
 // Errors: the parent's sticky status, ELIMIT (depth, with the path), EDIVERGED, EINVAL
 // (its key is in use), ENOMEM.
 cadre_status cdr_frame_enter_locked(cadre_frame *parent, const cdr_birth *birth,
-                                    cadre_frame **out, bool *found, cadre_error *err)
+                                    cadre_frame **out, cdr_entered *how,
+                                    cadre_error *err) CDR_REQUIRES(parent->tree->mu);
+
+// A child by its key, as far as it is in memory; NULL: there is none.
+cadre_frame *cdr_frame_child_locked(cadre_frame *parent, const char *key)
     CDR_REQUIRES(parent->tree->mu);
+
+// Puts a frame from the record into its place: kept when it ended, else live.
+void cdr_frame_put_loaded_locked(cadre_frame *frame) CDR_REQUIRES(frame->tree->mu);
+
+// Takes a frame from the record out again: its parent ended, so nobody will ask.
+void cdr_frame_forget_loaded_locked(cadre_frame *frame) CDR_REQUIRES(frame->tree->mu);
 cadre_frame *cdr_frame_new_root_locked(cdr_tree *tree, const cdr_birth *birth)
     CDR_REQUIRES(tree->mu);
+
+// The root of a loaded tree goes on; the stream starts once more.
+void cdr_frame_resume_root_locked(cdr_tree *tree) CDR_REQUIRES(tree->mu);
 
 // pending -> running; a fact when `tell`.
 void cdr_frame_start_locked(cadre_frame *frame, bool tell);

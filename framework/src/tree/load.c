@@ -1,0 +1,348 @@
+// See load.h.
+#include "tree/load.h"
+
+#include "tree/id_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct loader {
+    cdr_tree *tree;
+    cdr_id_table conversations, frames;
+    cadre_frame **in_order; // by birth
+    size_t n_frames, capacity;
+    cdr_conversation **opened; // a reference each, until the frames have theirs
+    size_t n_opened, opened_capacity;
+    bool is_there;
+} loader;
+
+static cadre_status no_memory(cadre_error *err)
+{
+    return cadre_fail(err, CADRE_ENOMEM, "no memory for the record of a run");
+}
+
+static cadre_status take_trace(void *ctx, const cadre_trace_row *row, cadre_error *err)
+{
+    loader *l = ctx;
+    l->is_there = true;
+    l->tree->last_seq = row->last_seq;
+    if (strcmp(row->team, l->tree->team->name) == 0)
+        return CADRE_OK;
+    return cadre_fail(err, CADRE_ECONFIG,
+                      "run %s is of team '%s', not of '%s': give its team file",
+                      l->tree->trace_text, row->team, l->tree->team->name);
+}
+
+// --- Conversations ---
+
+static bool note_opened(loader *l, cdr_conversation *conversation)
+{
+    if (l->n_opened == l->opened_capacity) {
+        size_t capacity = l->n_opened == 0 ? 8 : l->n_opened * 2;
+        void *grown = realloc(l->opened, capacity * sizeof(*l->opened));
+        if (grown == NULL)
+            return false;
+        l->opened = grown;
+        l->opened_capacity = capacity;
+    }
+    l->opened[l->n_opened++] = conversation;
+    return true;
+}
+
+static cadre_status take_conversation(void *ctx, const cadre_conversation_row *row,
+                                      cadre_error *err)
+{
+    loader *l = ctx;
+    cdr_conversation *base = cdr_id_table_get(&l->conversations, row->base);
+    cdr_conversation *conversation = cdr_conversation_new(base);
+    if (conversation == NULL)
+        return no_memory(err);
+    if (!note_opened(l, conversation)) {
+        cdr_conversation_unref(conversation);
+        return no_memory(err);
+    }
+    conversation->id = row->id;
+    conversation->base_count = (size_t)row->base_position;
+    l->tree->is_session |= row->session[0] != '\0';
+    return cdr_id_table_put(&l->conversations, row->id, conversation) ? CADRE_OK
+                                                                      : no_memory(err);
+}
+
+static cadre_status take_message(void *ctx, const cadre_message_row *row,
+                                 cadre_error *err)
+{
+    loader *l = ctx;
+    cdr_conversation *conversation =
+        cdr_id_table_get(&l->conversations, row->conversation);
+    if (conversation == NULL || row->message.position < 0)
+        return CADRE_OK; // of the inbox; placed by who waits for it
+    cdr_message *message = cdr_message_new(&row->message, row->id, row->frame);
+    if (message == NULL)
+        return no_memory(err);
+    if (message->m.is_input) {
+        const cadre_agent *to = cadre_team_find(l->tree->team, message->m.to);
+        message->is_to_team = to != NULL && to->members.count > 0;
+    }
+    return cdr_conversation_append_take(conversation, message) ? CADRE_OK
+                                                               : no_memory(err);
+}
+
+// --- Frames ---
+
+static cdr_frame_kind kind_of(const char *name)
+{
+    if (strcmp(name, "model") == 0)
+        return CDR_FRAME_MODEL;
+    return strcmp(name, "tool") == 0 ? CDR_FRAME_TOOL : CDR_FRAME_AGENT;
+}
+
+static cdr_mark mark_of(const char *name)
+{
+    static const char *const names[] = {"", "request", "owner", "timeout", "lost"};
+    for (unsigned i = 1; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(name, names[i]) == 0)
+            return (cdr_mark)i;
+    return name[0] == '\0' ? CDR_MARK_NONE : CDR_MARK_REQUEST;
+}
+
+static cadre_status set_callee(loader *l, cadre_frame *frame,
+                               const cadre_frame_row *row, cadre_error *err)
+{
+    cdr_tree *tree = l->tree;
+    if (frame->kind == CDR_FRAME_AGENT) {
+        frame->agent = cadre_team_find(tree->team, row->name);
+        if (frame->agent == NULL)
+            return cadre_fail(err, CADRE_ECONFIG,
+                              "run %s has a frame of agent '%s', which team '%s' does "
+                              "not have any more",
+                              tree->trace_text, row->name, tree->team->name);
+        frame->name = frame->agent->info.name;
+        return CADRE_OK;
+    }
+    frame->agent = frame->parent->agent;
+    frame->name = cdr_arena_text(&tree->arena, row->name);
+    return frame->name == NULL ? no_memory(err) : CADRE_OK;
+}
+
+static cadre_status set_texts(cadre_frame *frame, const cadre_frame_row *row,
+                              cadre_error *err)
+{
+    char id[CADRE_ID_TEXT_SIZE];
+    if (row->input[0] != '\0') {
+        frame->input = cdr_text_new(row->input, strlen(row->input));
+        if (frame->input == NULL)
+            return no_memory(err);
+    }
+    if (row->output[0] != '\0') {
+        frame->output = cdr_text_new(row->output, strlen(row->output));
+        if (frame->output == NULL)
+            return no_memory(err);
+    }
+    if (row->error[0] == '\0')
+        return CADRE_OK;
+    cadre_error failure = CADRE_ERROR_INIT;
+    cadre_fail_class(&failure, CADRE_EFAILED, row->error_class, row->error_retryable,
+                     "%s", row->error);
+    cadre_id_text(cdr_frame_nearest_agent(frame)->id, id);
+    frame->failure = cdr_failure_new(&failure, frame->agent->info.name, id);
+    return frame->failure == NULL ? no_memory(err) : CADRE_OK;
+}
+
+static void set_place(cadre_frame *frame, const cadre_frame_row *row)
+{
+    const cadre_frame *parent = frame->parent;
+    bool is_agent = frame->kind == CDR_FRAME_AGENT;
+    frame->depth = row->depth;
+    frame->attempts = (short)row->attempts;
+    frame->restarts = (short)row->restarts;
+    frame->status = (unsigned char)row->status;
+    frame->stop_reason = (unsigned char)row->stop_reason;
+    frame->usage = row->usage;
+    frame->deadline_ms = CDR_NEVER; // what is left of its time is counted anew
+    frame->is_loaded = row->status < CADRE_FRAME_COMPLETED;
+    frame->is_transfer = strcmp(frame->key, "transfer") == 0;
+    atomic_store(&frame->mark, (unsigned char)mark_of(row->mark));
+    frame->is_main = true;
+    frame->is_quiet = is_agent && frame->agent->quiet;
+    if (parent == NULL)
+        return;
+    bool same = parent->conversation == frame->conversation;
+    frame->is_main = parent->is_main && same;
+    frame->is_fork = parent->is_fork || !same;
+    frame->is_quiet |= parent->is_quiet;
+    frame->blocking =
+        (short)(parent->blocking + (is_agent && !frame->is_transfer ? 1 : 0));
+    if (parent->mark != CDR_MARK_NONE && frame->is_loaded)
+        atomic_store(&frame->mark, parent->mark);
+}
+
+static bool note_frame(loader *l, cadre_frame *frame)
+{
+    if (l->n_frames == l->capacity) {
+        size_t capacity = l->n_frames == 0 ? 32 : l->n_frames * 2;
+        void *grown = realloc(l->in_order, capacity * sizeof(*l->in_order));
+        if (grown == NULL)
+            return false;
+        l->in_order = grown;
+        l->capacity = capacity;
+    }
+    l->in_order[l->n_frames++] = frame;
+    return cdr_id_table_put(&l->frames, frame->id, frame);
+}
+
+static void count_call(cdr_tree *tree, const cadre_frame *frame)
+{
+    if (frame->kind == CDR_FRAME_MODEL)
+        tree->n_model_calls++;
+    else if (frame->kind == CDR_FRAME_TOOL && frame->status != CADRE_FRAME_PENDING)
+        tree->n_tool_calls++;
+}
+
+// The frame is in the tree as soon as it exists, so that a failure frees it with it.
+static cadre_status take_frame(void *ctx, const cadre_frame_row *row, cadre_error *err)
+{
+    loader *l = ctx;
+    cdr_tree *tree = l->tree;
+    size_t key_size = strlen(row->key) + 1;
+    cadre_frame *parent = cdr_id_table_get(&l->frames, row->parent);
+    cdr_conversation *conversation =
+        cdr_id_table_get(&l->conversations, row->conversation);
+    if (conversation == NULL || (parent == NULL) != (tree->root == NULL))
+        return cadre_fail(err, CADRE_ESTORE,
+                          "the record of run %s is incomplete: frame '%s' has no %s",
+                          tree->trace_text, row->key,
+                          conversation == NULL ? "conversation" : "parent");
+    cadre_frame *frame = calloc(1, sizeof *frame + key_size);
+    if (frame == NULL)
+        return no_memory(err);
+    memcpy(frame->key, row->key, key_size);
+    frame->tree = tree;
+    frame->parent = parent;
+    frame->id = row->id;
+    frame->kind = (unsigned char)kind_of(row->kind);
+    frame->conversation = cdr_conversation_ref(conversation);
+    frame->status = (unsigned char)row->status;
+    cdr_mutex_lock(&frame->tree->mu);
+    if (parent == NULL)
+        tree->root = frame;
+    cdr_frame_put_loaded_locked(frame);
+    cdr_mutex_unlock(&frame->tree->mu);
+    cadre_status status = note_frame(l, frame) ? CADRE_OK : no_memory(err);
+    if (status == CADRE_OK)
+        status = set_callee(l, frame, row, err);
+    if (status == CADRE_OK)
+        status = set_texts(frame, row, err);
+    if (status != CADRE_OK)
+        return status;
+    set_place(frame, row);
+    count_call(tree, frame);
+    return CADRE_OK;
+}
+
+// --- What rows do not say ---
+
+// Whose answer an ended frame gave: that of what it handed over to, or of the delegate
+// whose answer it took.
+static void derive_answer(cadre_frame *frame)
+{
+    cadre_frame *parent = frame->parent;
+    if (frame->answered_by == NULL)
+        frame->answered_by = frame->name;
+    if (parent == NULL || frame->kind != CDR_FRAME_AGENT ||
+        parent->kind != CDR_FRAME_AGENT || parent->conversation != frame->conversation)
+        return;
+    bool is_same =
+        strcmp(cdr_text_bytes(parent->output), cdr_text_bytes(frame->output)) == 0;
+    if (frame->is_transfer && parent->output == NULL)
+        parent->output = cdr_text_ref(frame->output);
+    if ((frame->is_transfer || is_same) && parent->answered_by == NULL)
+        parent->answered_by = frame->answered_by;
+}
+
+static int script_place(const cadre_frame *frame)
+{
+    char *end = NULL;
+    long before = strtol(cdr_text_bytes(frame->input), &end, 10);
+    long after = strtol(end, NULL, 10);
+    return (int)after +
+           (after > before && frame->attempts > 1 ? frame->attempts - 1 : 0);
+}
+
+static void derive_script(cdr_tree *tree, const cadre_frame *frame)
+{
+    if (frame->kind != CDR_FRAME_MODEL || frame->input == NULL)
+        return;
+    int *used = &tree->script_used[frame->agent->index];
+    int place = script_place(frame);
+    if (place > *used)
+        *used = place;
+}
+
+static bool is_ended(const cadre_frame *frame)
+{
+    return frame->status >= CADRE_FRAME_COMPLETED;
+}
+
+static void forget(cadre_frame *frame)
+{
+    cdr_mutex_lock(&frame->tree->mu);
+    cdr_frame_forget_loaded_locked(frame);
+    cdr_mutex_unlock(&frame->tree->mu);
+}
+
+static void derive(loader *l)
+{
+    cdr_tree *tree = l->tree;
+    for (size_t i = l->n_frames; i-- > 0;) {
+        cadre_frame *frame = l->in_order[i];
+        derive_script(tree, frame);
+        if (!is_ended(frame))
+            continue;
+        derive_answer(frame);
+        if (frame->parent == NULL)
+            continue;
+        if (is_ended(frame->parent))
+            forget(frame);
+        else
+            cdr_usage_add(&frame->parent->usage, &frame->usage);
+    }
+}
+
+static cadre_status check_open(const cdr_tree *tree, cadre_error *err)
+{
+    const cadre_frame *root = tree->root;
+    if (!is_ended(root))
+        return CADRE_OK;
+    return cadre_fail(err, CADRE_EINVAL,
+                      "run %s has ended (%s); to go on in its conversation start a run "
+                      "with --session",
+                      tree->trace_text,
+                      cadre_frame_status_name((cadre_frame_status)root->status));
+}
+
+cadre_status cdr_tree_load(cdr_tree *tree, cadre_error *err)
+{
+    loader l = {.tree = tree};
+    const cadre_store_ops *store = tree->runtime->store_ops;
+    const cadre_query query = {.kind = CADRE_QUERY_TRACE, .trace = tree->trace};
+    const cadre_store_reader reader = {.trace = take_trace,
+                                       .conversation = take_conversation,
+                                       .frame = take_frame,
+                                       .message = take_message,
+                                       .ctx = &l};
+    cadre_status status = store->read(tree->runtime->store, &query, &reader, err);
+    if (status == CADRE_OK && (!l.is_there || tree->root == NULL))
+        status = cadre_fail(err, CADRE_ENOTFOUND, "there is no run %s in this store",
+                            tree->trace_text);
+    if (status == CADRE_OK)
+        derive(&l);
+    for (size_t i = 0; i < l.n_opened; i++)
+        cdr_conversation_unref(l.opened[i]);
+    if (status == CADRE_OK)
+        status = check_open(tree, err);
+    free(l.opened);
+    free(l.in_order);
+    cdr_id_table_fini(&l.conversations);
+    cdr_id_table_fini(&l.frames);
+    return status;
+}
