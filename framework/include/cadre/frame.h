@@ -72,8 +72,8 @@ CADRE_API cadre_status cadre_frame_messages(cadre_frame *frame,
                                             const cadre_message *const **messages,
                                             size_t *n_messages, cadre_error *err);
 
-// Which of `roster` spoke last in this conversation, itself or by a member of it; NULL:
-// none of them yet.
+// Which of `roster` had spoken last in this conversation when the frame was entered,
+// itself or by a member of it; NULL: none of them.
 CADRE_API const cadre_agent *cadre_frame_last_speaker(cadre_frame *frame,
                                                       cadre_agents roster);
 

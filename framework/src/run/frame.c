@@ -100,7 +100,7 @@ const cadre_agent *cadre_frame_last_speaker(cadre_frame *frame, cadre_agents ros
     const cadre_agent *speaker = NULL;
     cdr_mutex_lock(&tree->mu);
     const cdr_conversation *conversation = frame->conversation;
-    for (size_t i = conversation->n_messages; speaker == NULL && i-- > 0;) {
+    for (size_t i = frame->n_before; speaker == NULL && i-- > 0;) {
         const cadre_message *m = &conversation->messages[i]->m;
         if (m->role == CADRE_ROLE_ASSISTANT)
             speaker = cdr_member_with(roster, m->agent);

@@ -9,6 +9,7 @@
 typedef struct loader {
     cdr_tree *tree;
     cdr_id_table conversations, frames;
+    cdr_id_table births;    // of frames: which one it was, from 1
     cadre_frame **in_order; // by birth
     size_t n_frames, capacity;
     cdr_conversation **opened; // a reference each, until the frames have theirs
@@ -187,7 +188,8 @@ static bool note_frame(loader *l, cadre_frame *frame)
         l->capacity = capacity;
     }
     l->in_order[l->n_frames++] = frame;
-    return cdr_id_table_put(&l->frames, frame->id, frame);
+    return cdr_id_table_put(&l->frames, frame->id, frame) &&
+           cdr_id_table_put(&l->births, frame->id, (void *)(uintptr_t)l->n_frames);
 }
 
 static void count_call(cdr_tree *tree, const cadre_frame *frame)
@@ -283,11 +285,17 @@ static bool is_ended(const cadre_frame *frame)
     return frame->status >= CADRE_FRAME_COMPLETED;
 }
 
-static void forget(cadre_frame *frame)
+// What the conversation of an open frame held when that was born: all before the first
+// message of it or of a frame born later.
+static void derive_before(const loader *l, cadre_frame *frame, uintptr_t nth)
 {
-    cdr_mutex_lock(&frame->tree->mu);
-    cdr_frame_forget_loaded_locked(frame);
-    cdr_mutex_unlock(&frame->tree->mu);
+    const cdr_conversation *conversation = frame->conversation;
+    size_t at = 0;
+    while (at < conversation->n_messages &&
+           (uintptr_t)cdr_id_table_get(&l->births, conversation->messages[at]->frame) <
+               nth)
+        at++;
+    frame->n_before = (unsigned)at;
 }
 
 static void derive(loader *l)
@@ -296,13 +304,15 @@ static void derive(loader *l)
     for (size_t i = l->n_frames; i-- > 0;) {
         cadre_frame *frame = l->in_order[i];
         derive_script(tree, frame);
-        if (!is_ended(frame))
+        if (!is_ended(frame)) {
+            derive_before(l, frame, i + 1);
             continue;
+        }
         derive_answer(frame);
         if (frame->parent == NULL)
             continue;
         if (is_ended(frame->parent))
-            forget(frame);
+            cdr_frame_forget_loaded(frame);
         else
             cdr_usage_add(&frame->parent->usage, &frame->usage);
     }
@@ -344,5 +354,6 @@ cadre_status cdr_tree_load(cdr_tree *tree, cadre_error *err)
     free(l.in_order);
     cdr_id_table_fini(&l.conversations);
     cdr_id_table_fini(&l.frames);
+    cdr_id_table_fini(&l.births);
     return status;
 }

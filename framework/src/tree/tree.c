@@ -212,6 +212,7 @@ static void inherit(cadre_frame *frame, const cdr_birth *birth)
     if (conversation == NULL && parent != NULL)
         conversation = parent->conversation;
     frame->conversation = cdr_conversation_ref(conversation);
+    frame->n_before = (unsigned)conversation->n_messages;
     frame->is_main = same && (parent == NULL || parent->is_main);
     frame->is_fork = birth->is_fork || (parent != NULL && parent->is_fork);
     frame->is_quiet = birth->is_quiet || (parent != NULL && parent->is_quiet);
@@ -543,10 +544,13 @@ void cdr_frame_put_loaded_locked(cadre_frame *frame)
     list_add(is_ended(frame) ? &parent->kept_children : &parent->live_children, frame);
 }
 
-void cdr_frame_forget_loaded_locked(cadre_frame *frame)
+void cdr_frame_forget_loaded(cadre_frame *frame)
 {
+    cdr_tree *tree = frame->tree;
+    cdr_mutex_lock(&tree->mu);
     assert(is_ended(frame) && is_ended(frame->parent));
     drop_locked(frame);
+    cdr_mutex_unlock(&tree->mu);
 }
 
 void cdr_frame_release_locked(cadre_frame *frame)

@@ -74,6 +74,7 @@ struct cadre_frame {
     int64_t started_ns;
     cadre_usage usage; // of the subtree
     int depth;         // agent frames above
+    unsigned n_before; // messages its conversation had when it was born
     short blocking;    // blocking calls above
     short attempts, restarts;
     unsigned char kind, status, stop_reason, history;
@@ -207,7 +208,7 @@ cadre_frame *cdr_frame_child_locked(cadre_frame *parent, const char *key)
 void cdr_frame_put_loaded_locked(cadre_frame *frame) CDR_REQUIRES(frame->tree->mu);
 
 // Takes a frame from the record out again: its parent ended, so nobody will ask.
-void cdr_frame_forget_loaded_locked(cadre_frame *frame) CDR_REQUIRES(frame->tree->mu);
+void cdr_frame_forget_loaded(cadre_frame *frame);
 cadre_frame *cdr_frame_new_root_locked(cdr_tree *tree, const cdr_birth *birth)
     CDR_REQUIRES(tree->mu);
 
