@@ -33,12 +33,18 @@ static cadre_status failing_commit(void *state, cadre_commit *commit, cadre_erro
     return failing.ops->commit(failing.state, commit, err);
 }
 
-static cadre_status failing_read_trace(void *state, cadre_id trace,
-                                       const cadre_store_reader *reader,
-                                       cadre_error *err)
+static cadre_status failing_read(void *state, const cadre_query *query,
+                                 const cadre_store_reader *reader, cadre_error *err)
 {
     (void)state;
-    return failing.ops->read_trace(failing.state, trace, reader, err);
+    return failing.ops->read(failing.state, query, reader, err);
+}
+
+static cadre_status failing_lease(void *state, const cadre_lease *wanted,
+                                  int64_t *epoch, cadre_error *err)
+{
+    (void)state;
+    return failing.ops->lease(failing.state, wanted, epoch, err);
 }
 
 static void failing_fini(void *state)
@@ -54,7 +60,8 @@ static const cadre_store_ops failing_ops = {
     .summary = "fails",
     .fini = failing_fini,
     .commit = failing_commit,
-    .read_trace = failing_read_trace,
+    .lease = failing_lease,
+    .read = failing_read,
 };
 
 static void fail_after(int n_commits)

@@ -35,7 +35,7 @@ static cadre_frame *enter(cadre_frame *parent, const char *key, cadre_status exp
                           cadre_error *err)
 {
     cadre_frame *frame = NULL;
-    bool found = false;
+    cdr_entered found = CDR_ENTERED_NEW;
     cdr_birth birth = {.kind = CDR_FRAME_AGENT,
                        .name = "root",
                        .agent = parent->agent,
@@ -75,14 +75,14 @@ static void *enter_and_end(void *arg)
     cadre_frame *parent = arg;
     for (int i = 0; i < FRAMES; i++) {
         cadre_frame *frame = NULL;
-        bool found = true;
+        cdr_entered found = CDR_ENTERED_RECORD;
         cdr_birth birth = {
             .kind = CDR_FRAME_AGENT, .name = "root", .agent = parent->agent};
         cdr_mutex_lock(&parent->tree->mu);
         cadre_status status =
             cdr_frame_enter_locked(parent, &birth, &frame, &found, NULL);
         cdr_mutex_unlock(&parent->tree->mu);
-        if (status != CADRE_OK || found)
+        if (status != CADRE_OK || found != CDR_ENTERED_NEW)
             return parent; // it was not entered
         end(frame, CADRE_FRAME_COMPLETED);
         release(frame);
@@ -188,7 +188,7 @@ static void end_over_pending(cadre_frame *root)
     cadre_error err = CADRE_ERROR_INIT;
     cadre_frame *parent = enter(root, "parent", CADRE_OK, &err);
     cadre_frame *child = NULL;
-    bool found = false;
+    cdr_entered found = CDR_ENTERED_NEW;
     cdr_birth birth = {.kind = CDR_FRAME_AGENT,
                        .name = "root",
                        .agent = root->agent,

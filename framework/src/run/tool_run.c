@@ -244,7 +244,8 @@ static void run_tool(cadre_frame *frame, cdr_tool_entry *entry, cdr_strand *stra
         status = tool->ops->run(tool->state, entry->frame, entry->arguments, &err);
     cadre_result_code code = code_of(entry->frame, status, &err);
     cdr_work *work = cdr_work_end(entry->frame);
-    note_request(entry, work);
+    if (code == CADRE_RESULT_OK)
+        note_request(entry, work);
     const char *text = cdr_text_bytes(work->output);
     if (code == CADRE_RESULT_TIMEOUT)
         cadre_fail(&err, CADRE_ETIMEOUT, "the tool's time is up");
@@ -255,7 +256,7 @@ static void run_tool(cadre_frame *frame, cdr_tool_entry *entry, cdr_strand *stra
     else if (code == CADRE_RESULT_TIMEOUT ||
              (code != CADRE_RESULT_OK && text[0] == '\0'))
         text = err.text; // a failed tool may have said more than an error holds
-    if (entry->target == NULL || code != CADRE_RESULT_OK)
+    if (entry->target == NULL)
         settle(frame, entry, code, text);
     cdr_work_free(work);
 }
@@ -320,11 +321,27 @@ static cadre_status count_tool_call(cadre_frame *frame, cadre_error *err)
 
 // --- From the record ---
 
+// Whichever tool asked for it, a transfer that was done stands in the record.
+static bool note_done(cadre_frame *frame, cdr_tool_entry *entry)
+{
+    const cdr_message *result =
+        atomic_load_explicit(entry->result, memory_order_acquire);
+    if (result == NULL || result->m.to[0] == '\0')
+        return false;
+    cdr_mutex_lock(&frame->tree->mu);
+    const cadre_frame *target = cdr_frame_child_locked(frame, "transfer");
+    entry->target = strdup(result->m.to);
+    entry->target_message = strdup(target == NULL ? "" : cdr_text_bytes(target->input));
+    cdr_mutex_unlock(&frame->tree->mu);
+    return true;
+}
+
 // A call in the record is not done again, but what it asked for counts.
 static void note_again(cadre_frame *frame, cdr_tool_entry *entry)
 {
     const char *text = entry->call->arguments;
-    if (!is_control(frame, entry) || entry->code == CADRE_RESULT_INVALID_ARGUMENTS)
+    if (note_done(frame, entry) || !is_control(frame, entry) ||
+        entry->code != CADRE_RESULT_BLOCKED)
         return;
     entry->arguments = cdr_json_parse_arguments(text, strlen(text), NULL);
     if (entry->arguments == NULL)

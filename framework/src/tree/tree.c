@@ -344,10 +344,11 @@ static cadre_status use_record(cadre_frame *record, const cdr_birth *birth,
         return cadre_fail(err, CADRE_EDIVERGED,
                           "frame key '%s': recorded for '%s', now asked for '%s'",
                           record->key, record->name, birth->name);
-    *out = record;
-    *how = is_ended(record) ? CDR_ENTERED_RECORD : CDR_ENTERED_AGAIN;
-    if (is_ended(record))
+    if (is_ended(record)) {
+        *how = CDR_ENTERED_RECORD;
+        *out = record;
         return CADRE_OK;
+    }
     if (!record->is_loaded)
         return cadre_fail(err, CADRE_EINVAL,
                           "frame key '%s' of '%s' is in use by a call under way",
@@ -355,6 +356,8 @@ static cadre_status use_record(cadre_frame *record, const cdr_birth *birth,
     if (record->parent->mark != CDR_MARK_NONE)
         return cdr_frame_stopped(record->parent, err);
     go_on_locked(record, birth);
+    *how = CDR_ENTERED_AGAIN;
+    *out = record;
     return CADRE_OK;
 }
 
