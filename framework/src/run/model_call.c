@@ -9,6 +9,7 @@
 #include "net/attempt.h"
 #include "run/tool_round.h"
 #include "run/view.h"
+#include "tree/load.h"
 #include "tree/outbox.h"
 
 #include <stdio.h>
@@ -166,11 +167,16 @@ static cadre_status attempt_own(model_call *call, cadre_error *err)
 // A scripted model takes its step when the attempt is reserved.
 static cadre_status take_step_locked(model_call *call, cadre_error *err)
 {
+    cdr_tree *tree = call->agent->tree;
+    int *used = &tree->script_used[call->agent->agent->index];
     if (!call->model->is_scripted)
         return CADRE_OK;
-    return cadre_script_next(call->agent->tree->team->script, call->agent->name,
-                             call->view.last_input, call->script_at,
-                             &call->request.script_step, err);
+    cadre_status status =
+        cadre_script_next(tree->team->script, call->agent->name, call->view.last_input,
+                          call->script_at, &call->request.script_step, err);
+    if (*call->script_at > *used)
+        *used = *call->script_at;
+    return status;
 }
 
 static cadre_status take_next_step(model_call *call, cadre_error *err)
@@ -445,16 +451,6 @@ static cadre_status use_record(cadre_frame *frame, const cadre_frame *record,
 
 // --- The call ---
 
-// Where a scripted call stood: "before after" of its first step is its input.
-static int script_place(const cadre_frame *record)
-{
-    char *end = NULL;
-    long before = strtol(cdr_text_bytes(record->input), &end, 10);
-    long after = strtol(end, NULL, 10);
-    int ordered = after > before && record->attempts > 1 ? record->attempts - 1 : 0;
-    return (int)before + ordered;
-}
-
 // Takes the first step, so that parallel calls get theirs in the order of reservation.
 static cadre_status reserve_step_locked(model_call *call, const cadre_frame *cut,
                                         cdr_text **input, cadre_error *err)
@@ -464,7 +460,7 @@ static cadre_status reserve_step_locked(model_call *call, const cadre_frame *cut
         return CADRE_OK;
     call->script_at = &call->agent->tree->script_used[call->agent->agent->index];
     if (cut != NULL) {
-        call->own_at = script_place(cut);
+        call->own_at = cdr_frame_script_place(cut).before;
         call->script_at = &call->own_at;
     }
     int before = *call->script_at;

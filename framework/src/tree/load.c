@@ -261,13 +261,15 @@ static void derive_answer(cadre_frame *frame)
         parent->answered_by = frame->answered_by;
 }
 
-static int script_place(const cadre_frame *frame)
+cdr_script_place cdr_frame_script_place(const cadre_frame *record)
 {
     char *end = NULL;
-    long before = strtol(cdr_text_bytes(frame->input), &end, 10);
-    long after = strtol(end, NULL, 10);
-    return (int)after +
-           (after > before && frame->attempts > 1 ? frame->attempts - 1 : 0);
+    int before = (int)strtol(cdr_text_bytes(record->input), &end, 10);
+    int after = (int)strtol(end, NULL, 10);
+    int retries = record->attempts - 1 - record->restarts;
+    if (after == before || retries < 0)
+        retries = 0;
+    return (cdr_script_place){before + retries, after + retries};
 }
 
 static void derive_script(cdr_tree *tree, const cadre_frame *frame)
@@ -275,7 +277,7 @@ static void derive_script(cdr_tree *tree, const cadre_frame *frame)
     if (frame->kind != CDR_FRAME_MODEL || frame->input == NULL)
         return;
     int *used = &tree->script_used[frame->agent->index];
-    int place = script_place(frame);
+    int place = cdr_frame_script_place(frame).after;
     if (place > *used)
         *used = place;
 }

@@ -13,4 +13,12 @@
 // has ended; the text says how), ENOMEM.
 cadre_status cdr_tree_load(cdr_tree *tree, cadre_error *err);
 
+// Where a scripted model call of the record stood with its last attempt, in ordered
+// attempts of its agent: before it took its step, and after. "before after" of the
+// first attempt is the frame's input; each retry took one more; going on takes none.
+typedef struct cdr_script_place {
+    int before, after;
+} cdr_script_place;
+cdr_script_place cdr_frame_script_place(const cadre_frame *record);
+
 #endif

@@ -116,6 +116,7 @@ void cdr_outbox_running_locked(cadre_frame *frame)
         return;
     fact->u.frame.id = frame->id;
     fact->u.frame.attempts = frame->attempts;
+    fact->u.frame.restarts = frame->restarts;
     fact->u.frame.status = CADRE_FRAME_RUNNING;
 }
 
