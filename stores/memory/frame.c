@@ -18,7 +18,7 @@ struct cdr_memory_frame {
     } u;
     const char *mark; // NULL: none
     int64_t start_seq, created_at;
-    int depth, attempts;
+    int depth, attempts, restarts;
     unsigned char status;
     bool replay_safe;
     bool is_refused; // only id, parent and this count then
@@ -102,6 +102,34 @@ static cdr_memory_frame *find(const cdr_memory_trace *trace, cadre_id id)
             return frame;
     }
     return NULL;
+}
+
+cdr_memory_frame_state cdr_memory_frame_look(const cdr_memory_trace *trace, cadre_id id)
+{
+    const cdr_memory_frame *frame = find(trace, id);
+    if (!frame)
+        return CDR_MEMORY_FRAME_UNKNOWN;
+    bool is_closed = frame->is_refused || has_ended(frame) || frame->mark;
+    return is_closed ? CDR_MEMORY_FRAME_CLOSED : CDR_MEMORY_FRAME_OPEN;
+}
+
+bool cdr_memory_frame_is_live_root(const cdr_memory_trace *trace, cadre_id id)
+{
+    const cdr_memory_frame *root = trace->root;
+    return root && cadre_id_equal(root->id, id) && !has_ended(root);
+}
+
+void cdr_memory_frame_conversation(const cdr_memory_trace *trace, cadre_id id,
+                                   cadre_id *conversation)
+{
+    const cdr_memory_frame *frame = find(trace, id);
+    if (frame)
+        *conversation = *frame->conversation;
+}
+
+cadre_frame_status cdr_memory_frame_status_of_root(const cdr_memory_trace *trace)
+{
+    return trace->root ? (cadre_frame_status)trace->root->status : CADRE_FRAME_PENDING;
 }
 
 const cdr_memory_frame *cdr_memory_frame_find(const cdr_memory_trace *trace,
@@ -189,6 +217,7 @@ static cdr_memory_frame *frame_new(cdr_memory_region *region,
     frame->created_at = row->created_at;
     frame->depth = row->depth;
     frame->attempts = row->attempts;
+    frame->restarts = row->restarts;
     frame->status = (unsigned char)row->status;
     frame->replay_safe = row->replay_safe;
     char *to = frame->texts;
@@ -197,12 +226,14 @@ static cdr_memory_frame *frame_new(cdr_memory_region *region,
     return frame;
 }
 
+// `parent` NULL: a root.
 static cadre_status refuse(cdr_memory_trace *trace, cadre_fact *fact,
                            cdr_memory_frame *parent, cdr_memory_undo *undo,
                            cadre_error *err)
 {
-    const cadre_frame_row row = {.id = fact->u.frame.id,
-                                 .conversation = *parent->conversation};
+    cadre_frame_row row = {.id = fact->u.frame.id};
+    if (parent)
+        row.conversation = *parent->conversation;
     cdr_memory_frame *frame = frame_new(&trace->region, &row, parent);
     if (!frame)
         return no_memory(err);
@@ -250,19 +281,35 @@ static cadre_status find_parent(const cdr_memory_trace *trace,
                       name_row(row, name), id);
 }
 
+// What must hold of a birth, and room for it.
+static cadre_status prepare_birth(cdr_memory_trace *trace, const cadre_frame_row *row,
+                                  cdr_memory_frame **parent, cadre_error *err)
+{
+    cadre_status status = check_birth(trace, row, err);
+    if (status == CADRE_OK)
+        status = find_parent(trace, row, parent, err);
+    if (status == CADRE_OK && (!cdr_memory_table_reserve(&trace->frames) ||
+                               !cdr_memory_index_reserve(&trace->keys)))
+        status = no_memory(err);
+    return status;
+}
+
+cadre_status cdr_memory_frame_refuse(cdr_memory_trace *trace, cadre_fact *fact,
+                                     cdr_memory_undo *undo, cadre_error *err)
+{
+    cdr_memory_frame *parent = NULL;
+    cadre_status status = prepare_birth(trace, &fact->u.frame, &parent, err);
+    return status == CADRE_OK ? refuse(trace, fact, parent, undo, err) : status;
+}
+
 cadre_status cdr_memory_frame_birth(cdr_memory_trace *trace, cadre_fact *fact,
                                     cdr_memory_undo *undo, cadre_error *err)
 {
     const cadre_frame_row *row = &fact->u.frame;
     cdr_memory_frame *parent = NULL;
-    cadre_status status = check_birth(trace, row, err);
-    if (status == CADRE_OK)
-        status = find_parent(trace, row, &parent, err);
+    cadre_status status = prepare_birth(trace, row, &parent, err);
     if (status != CADRE_OK)
         return status;
-    if (!cdr_memory_table_reserve(&trace->frames) ||
-        !cdr_memory_index_reserve(&trace->keys))
-        return no_memory(err);
     if (parent && (parent->is_refused || has_ended(parent) || parent->mark))
         return refuse(trace, fact, parent, undo, err);
 
@@ -325,6 +372,7 @@ static cdr_memory_undo before(cdr_memory_frame *frame)
     return (cdr_memory_undo){.what = frame,
                              .start_seq = frame->start_seq,
                              .attempts = frame->attempts,
+                             .restarts = frame->restarts,
                              .status = (cadre_frame_status)frame->status};
 }
 
@@ -338,6 +386,7 @@ cadre_status cdr_memory_frame_running(cdr_memory_trace *trace, cadre_fact *fact,
     *undo = before(frame);
     frame->status = CADRE_FRAME_RUNNING;
     frame->attempts = fact->u.frame.attempts;
+    frame->restarts = fact->u.frame.restarts;
     if (fact->u.frame.start_seq != 0)
         frame->start_seq = fact->u.frame.start_seq;
     return CADRE_OK;
@@ -462,6 +511,7 @@ static void put_back(cdr_memory_frame *frame, const cdr_memory_undo *undo)
 {
     frame->status = (unsigned char)undo->status;
     frame->attempts = undo->attempts;
+    frame->restarts = undo->restarts;
     frame->start_seq = undo->start_seq;
 }
 
@@ -489,7 +539,8 @@ void cdr_memory_frame_undo(cdr_memory_trace *trace, const cadre_fact *fact,
     }
 }
 
-cdr_memory_view *cdr_memory_frame_views(const cdr_memory_trace *trace, size_t *n_views)
+cdr_memory_view *cdr_memory_frame_views(const cdr_memory_trace *trace, bool only_live,
+                                        size_t *n_views)
 {
     // One more, so that an empty list is not mistaken for no memory.
     cdr_memory_view *views = malloc((trace->frames.n_rows + 1U) * sizeof(*views));
@@ -498,13 +549,14 @@ cdr_memory_view *cdr_memory_frame_views(const cdr_memory_trace *trace, size_t *n
     size_t n = 0;
     for (uint32_t i = 0; i < trace->frames.n_rows; i++) {
         const cdr_memory_frame *frame = trace->frames.rows[i];
-        if (!frame->is_refused)
+        if (!frame->is_refused && !(only_live && has_ended(frame)))
             views[n++] =
                 (cdr_memory_view){.frame = frame,
                                   .end = has_ended(frame) ? frame->u.end : NULL,
                                   .mark = frame->mark,
                                   .start_seq = frame->start_seq,
                                   .attempts = frame->attempts,
+                                  .restarts = frame->restarts,
                                   .status = (cadre_frame_status)frame->status};
     }
     *n_views = n;
@@ -537,6 +589,7 @@ void cdr_memory_view_row(const cdr_memory_view *view, cadre_frame_row *row)
                              .depth = frame->depth,
                              .status = view->status,
                              .attempts = view->attempts,
+                             .restarts = view->restarts,
                              .replay_safe = frame->replay_safe,
                              .mark = text_of(view->mark),
                              .output = "",

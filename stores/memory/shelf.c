@@ -10,9 +10,14 @@ static unsigned shelf_of_tag(uint32_t tag)
     return (tag ^ tag >> 16) % CDR_MEMORY_SHELVES;
 }
 
+unsigned cdr_memory_shelf_number(cadre_id trace)
+{
+    return shelf_of_tag(cdr_memory_tag_of_id(trace));
+}
+
 cdr_memory_trace_shelf *cdr_memory_shelf_of_trace(cdr_memory_store *store, cadre_id id)
 {
-    return &store->traces[shelf_of_tag(cdr_memory_tag_of_id(id))];
+    return &store->traces[cdr_memory_shelf_number(id)];
 }
 
 unsigned cdr_memory_shelf_of_id(cadre_id conversation)
@@ -53,7 +58,7 @@ cdr_memory_find_conversation_locked(const cdr_memory_table *table, cadre_id id)
     while ((number = cdr_memory_index_next(&table->index, tag, &at)) !=
            CDR_MEMORY_NONE) {
         cdr_memory_conversation *conversation = table->rows[number];
-        if (cadre_id_equal(conversation->id, id))
+        if (cadre_id_equal(conversation->row.id, id))
             return conversation;
     }
     return NULL;
@@ -82,6 +87,7 @@ void cdr_memory_trace_free(cdr_memory_trace *trace)
     cdr_memory_table_fini(&trace->frames);
     cdr_memory_index_fini(&trace->keys);
     cdr_memory_region_fini(&trace->region);
+    free(trace->lease_owner);
     free(trace);
 }
 

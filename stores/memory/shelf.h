@@ -1,9 +1,12 @@
 // Shelves: where traces and sessions stand, each shelf with a lock of its own.
 //
-// Locks, in this order: one trace shelf, then session shelves, lowest first. A trace
+// Locks, in this order: trace shelves, then session shelves, each lowest first. A trace
 // and the conversations born in it without a name are guarded by the trace's shelf; a
 // conversation with a name by the session shelf of its id; the name itself by the
 // session shelf of the name. Shelves are many, so that runs do not meet.
+//
+// Ids do not tell in which trace a frame or conversation stands. What is written from
+// outside a trace looks through all of them: that is rare, and short.
 //
 // Thread: _locked needs the lock of the shelf.
 #ifndef CDR_MEMORY_SHELF_H
@@ -30,6 +33,7 @@ typedef struct cdr_memory_session_shelf {
 typedef struct cdr_memory_store {
     cdr_memory_trace_shelf traces[CDR_MEMORY_SHELVES];
     cdr_memory_session_shelf sessions[CDR_MEMORY_SHELVES];
+    _Atomic uint64_t n_traces; // born so far
 } cdr_memory_store;
 
 void cdr_memory_store_init(cdr_memory_store *store);
@@ -37,7 +41,8 @@ void cdr_memory_store_fini(cdr_memory_store *store);
 
 cdr_memory_trace_shelf *cdr_memory_shelf_of_trace(cdr_memory_store *store, cadre_id id);
 
-// The number of a session shelf.
+// The number of a trace shelf, and of a session shelf.
+unsigned cdr_memory_shelf_number(cadre_id trace);
 unsigned cdr_memory_shelf_of_id(cadre_id conversation);
 unsigned cdr_memory_shelf_of_name(const char *session);
 

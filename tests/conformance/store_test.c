@@ -35,6 +35,7 @@ static void check_frame(const cadre_frame_row *actual, const cadre_frame_row *ex
     CHECK_INT(actual->depth, expected->depth);
     CHECK_INT(actual->status, expected->status);
     CHECK_INT(actual->attempts, expected->attempts);
+    CHECK_INT(actual->restarts, expected->restarts);
     CHECK_INT(actual->replay_safe, expected->replay_safe);
     CHECK_TEXT(actual->mark, expected->mark);
     CHECK_TEXT(actual->output, expected->output);
@@ -102,6 +103,8 @@ static cadre_status compare_message(void *ctx, const cadre_message_row *row,
     check_id(row->conversation, expected->messages->conversation);
     check_id(row->frame, expected->messages->frame);
     check_message(&row->message, &expected->messages->message);
+    CHECK_TEXT(row->request_id, expected->messages->request_id);
+    CHECK_TEXT(row->request_hash, expected->messages->request_hash);
     expected->messages++;
     return CADRE_OK;
 }
@@ -112,7 +115,8 @@ static void check_frames(store_case *s, uint64_t id, const cadre_frame_row *rows
     expected_rows expected = {.frames = rows, .n_left = n};
     const cadre_store_reader reader = {.frame = compare_frame, .ctx = &expected};
     cadre_error_clear(&s->err);
-    CHECK_OK(s->ops->read_trace(s->state, store_id(id), &reader, &s->err), &s->err);
+    const cadre_query query = {.kind = CADRE_QUERY_TRACE, .trace = store_id(id)};
+    CHECK_OK(s->ops->read(s->state, &query, &reader, &s->err), &s->err);
     CHECK_INT(expected.n_left, 0);
 }
 
@@ -121,9 +125,9 @@ static void check_session(store_case *s, const char *name,
 {
     expected_rows expected = {.messages = rows, .n_left = n};
     const cadre_store_reader reader = {.message = compare_message, .ctx = &expected};
-    cadre_id id;
+    const cadre_query query = {.kind = CADRE_QUERY_SESSION, .session = name};
     cadre_error_clear(&s->err);
-    CHECK_OK(s->ops->read_session(s->state, name, &id, &reader, &s->err), &s->err);
+    CHECK_OK(s->ops->read(s->state, &query, &reader, &s->err), &s->err);
     CHECK_INT(expected.n_left, 0);
 }
 
@@ -140,6 +144,7 @@ static const cadre_frame_row full_birth = {
     .depth = 7,
     .status = CADRE_FRAME_PENDING,
     .attempts = 2,
+    .restarts = 1,
     .replay_safe = true,
     .mark = "",
     .output = "",
@@ -152,7 +157,7 @@ static void test_store__reads_back_every_field_of_a_birth(void)
 {
     cadre_fact birth = {.type = CADRE_FACT_FRAME};
     birth.u.frame = full_birth;
-    CHECK_COMMIT(&tested, 1, fact_trace(1), birth);
+    CHECK_COMMIT(&tested, 1, fact_conversation(100, ""), fact_trace(1), birth);
     check_frames(&tested, 1, &full_birth, 1);
 }
 
@@ -191,9 +196,11 @@ static void test_store__reads_back_every_field_of_an_end(void)
         cadre_fact birth = {.type = CADRE_FACT_FRAME};
         birth.u.frame = full_birth;
         birth.u.frame.id = expected.id;
+        birth.u.frame.conversation = expected.conversation = store_id(100 + i);
         cadre_fact ending = {.type = CADRE_FACT_END};
         ending.u.frame = expected;
-        CHECK_COMMIT(&tested, i + 1, fact_trace(i + 1), birth, ending);
+        CHECK_COMMIT(&tested, i + 1, fact_conversation(100 + i, ""), fact_trace(i + 1),
+                     birth, ending);
         check_frames(&tested, i + 1, &expected, 1);
     }
 }
@@ -206,7 +213,7 @@ static void test_store__end_changes_only_what_is_of_an_end(void)
     ending.u.frame = (cadre_frame_row){.id = full_birth.id,
                                        .status = CADRE_FRAME_TIMEOUT,
                                        .stop_reason = CADRE_STOP_TIMEOUT};
-    CHECK_COMMIT(&tested, 1, fact_trace(1), birth);
+    CHECK_COMMIT(&tested, 1, fact_conversation(100, ""), fact_trace(1), birth);
     CHECK_COMMIT(&tested, 1, ending);
     cadre_frame_row expected = full_birth;
     expected.status = CADRE_FRAME_TIMEOUT;
@@ -221,7 +228,7 @@ static void test_store__end_tells_attempts_unless_0(void)
     cadre_fact ending = {.type = CADRE_FACT_END};
     ending.u.frame = full_end(some_usage, more_usage);
     ending.u.frame.attempts = 5;
-    CHECK_COMMIT(&tested, 1, fact_trace(1), birth, ending);
+    CHECK_COMMIT(&tested, 1, fact_conversation(100, ""), fact_trace(1), birth, ending);
     check_frames(&tested, 1, &ending.u.frame, 1);
 }
 
@@ -229,46 +236,52 @@ static void test_store__reads_back_every_field_of_a_message(void)
 {
     const cadre_tool_call calls[] = {{"call_1", "add", "{\"a\": 1}"}, {"", "x", "{}"}};
     const cadre_message_row rows[] = {
-        {{77, 901},
-         {77, 100},
-         {77, 1},
-         {.agent = "",
-          .to = "alice",
-          .text = "hi",
-          .reasoning = "",
-          .call_id = "",
-          .tool_name = "",
-          .position = 0,
-          .seq = 1,
-          .role = CADRE_ROLE_USER,
-          .is_input = true}},
-        {{77, 902},
-         {77, 100},
-         {77, 1},
-         {.agent = "alice",
-          .to = "",
-          .text = "",
-          .reasoning = "must add",
-          .tool_calls = calls,
-          .n_tool_calls = 2,
-          .call_id = "",
-          .tool_name = "",
-          .position = 1,
-          .seq = 2,
-          .role = CADRE_ROLE_ASSISTANT}},
-        {{77, 903},
-         {77, 100},
-         {0, 0},
-         {.agent = "alice",
-          .to = "bob",
-          .text = "denied",
-          .reasoning = "",
-          .call_id = "call_1",
-          .tool_name = "add",
-          .position = 2,
-          .seq = INT64_MAX,
-          .role = CADRE_ROLE_TOOL,
-          .code = CADRE_RESULT_BLOCKED}},
+        {.id = {77, 901},
+         .conversation = {77, 100},
+         .frame = {77, 1},
+         .message = {.agent = "",
+                     .to = "alice",
+                     .text = "hi",
+                     .reasoning = "",
+                     .call_id = "",
+                     .tool_name = "",
+                     .position = 0,
+                     .seq = 1,
+                     .role = CADRE_ROLE_USER,
+                     .is_input = true},
+         .request_id = "order-1042",
+         .request_hash = "9f86d081"},
+        {.id = {77, 902},
+         .conversation = {77, 100},
+         .frame = {77, 1},
+         .message = {.agent = "alice",
+                     .to = "",
+                     .text = "",
+                     .reasoning = "must add",
+                     .tool_calls = calls,
+                     .n_tool_calls = 2,
+                     .call_id = "",
+                     .tool_name = "",
+                     .position = 1,
+                     .seq = 2,
+                     .role = CADRE_ROLE_ASSISTANT},
+         .request_id = "",
+         .request_hash = ""},
+        {.id = {77, 903},
+         .conversation = {77, 100},
+         .frame = {0, 0},
+         .message = {.agent = "alice",
+                     .to = "bob",
+                     .text = "denied",
+                     .reasoning = "",
+                     .call_id = "call_1",
+                     .tool_name = "add",
+                     .position = 2,
+                     .seq = INT64_MAX,
+                     .role = CADRE_ROLE_TOOL,
+                     .code = CADRE_RESULT_BLOCKED},
+         .request_id = "",
+         .request_hash = ""},
     };
     CHECK_COMMIT(&tested, 1, fact_conversation(100, "chat"), fact_trace(1),
                  fact_frame(1, 0, "root"));
@@ -309,6 +322,7 @@ static void test_store__null_texts_are_empty(void)
                                   .reasoning = "",
                                   .call_id = "",
                                   .tool_name = ""};
+    row.request_id = row.request_hash = "";
     check_session(&tested, "chat", &row, 1);
 }
 
@@ -325,7 +339,7 @@ static void test_store__keeps_any_utf8(void)
     birth.u.frame.status = CADRE_FRAME_PENDING;
     cadre_fact ending = {.type = CADRE_FACT_END};
     ending.u.frame = expected;
-    CHECK_COMMIT(&tested, 1, fact_trace(1), birth, ending, fact_conversation(100, text),
+    CHECK_COMMIT(&tested, 1, fact_conversation(100, text), fact_trace(1), birth, ending,
                  fact_message(100, 0, 0, text));
     check_frames(&tested, 1, &expected, 1);
     CHECK_CONTAINS(store_session(&tested, text), text);
@@ -352,8 +366,9 @@ static void test_store__keeps_texts_of_a_mebibyte(void)
     said.u.message.message.agent = said.u.message.message.to = "";
     said.u.message.message.reasoning = said.u.message.message.call_id = "";
     said.u.message.message.tool_name = "";
-    CHECK_COMMIT(&tested, 1, fact_trace(1), birth, ending,
-                 fact_conversation(100, "big"), said);
+    said.u.message.request_id = said.u.message.request_hash = "";
+    CHECK_COMMIT(&tested, 1, fact_conversation(100, "big"), fact_trace(1), birth,
+                 ending, said);
     check_frames(&tested, 1, &expected, 1);
     check_session(&tested, "big", &said.u.message, 1);
     free(text);
@@ -402,21 +417,28 @@ static void test_store__gives_messages_by_position(void)
     CHECK_TEXT(store_session(&tested, "chat"), "0 a\n1 b\n2 c\nin 100\n");
 }
 
-static void test_store__trace_gives_messages_that_no_session_has(void)
+static void test_store__trace_gives_messages_of_its_conversations(void)
 {
-    CHECK_COMMIT(&tested, 1, fact_trace(1), fact_conversation(101, ""),
-                 fact_conversation(100, "chat"), fact_conversation(102, ""),
-                 fact_frame(1, 0, "root"));
-    CHECK_COMMIT(&tested, 1, fact_message(102, 1, 0, "c"), fact_message(101, 1, 0, "a"),
-                 fact_message(100, 1, 0, "chat"), fact_message(101, 1, 1, "b"));
-    CHECK_TEXT(store_read_trace(&tested, 1, &store_messages_only), "0 a\n1 b\n0 c\n");
+    CHECK_COMMIT(&tested, 1, fact_conversation(100, "chat"), fact_trace(1),
+                 fact_frame(1, 0, "root"), fact_message(100, 1, 0, "earlier"),
+                 fact_end(1, ""));
+    CHECK_COMMIT(&tested, 2, fact_trace(2), fact_frame(2, 0, "root"),
+                 fact_conversation(102, ""), fact_conversation(101, ""),
+                 fact_in(fact_frame(3, 2, "a"), 102),
+                 fact_in(fact_frame(4, 2, "b"), 101));
+    CHECK_COMMIT(&tested, 2, fact_message(101, 4, 0, "c"), fact_message(102, 3, 0, "a"),
+                 fact_message(100, 2, 1, "chat"), fact_message(102, 3, 1, "b"),
+                 fact_post(900, 100, "waits", NULL));
+    CHECK_TEXT(store_read_trace(&tested, 2, &store_messages_only),
+               "0 earlier\n1 chat\n0 a\n1 b\n0 c\n-1 waits\n");
 }
 
 static void test_store__keeps_traces_apart(void)
 {
     store_start(&tested);
-    CHECK_COMMIT(&tested, 2, fact_trace(2), fact_frame(21, 0, "root"),
-                 fact_frame(22, 21, "a"));
+    CHECK_COMMIT(&tested, 2, fact_conversation(200, ""), fact_trace(2),
+                 fact_in(fact_frame(21, 0, "root"), 200),
+                 fact_in(fact_frame(22, 21, "a"), 200));
     CHECK_COMMIT(&tested, 2, fact_mark(21, "request"));
     CHECK_COMMIT(&tested, 1, fact_frame(2, 1, "a"));
     CHECK_TEXT(store_frames(&tested, 1), "1<0 running\n2<1 running\n");
@@ -448,12 +470,12 @@ static void test_store__returns_what_the_reader_returns(void)
 {
     int n_calls = 0;
     const cadre_store_reader reader = {.frame = give_up, .ctx = &n_calls};
+    const cadre_query query = {.kind = CADRE_QUERY_TRACE, .trace = store_id(1)};
     store_start(&tested);
     CHECK_COMMIT(&tested, 1, fact_frame(2, 1, "a"));
     cadre_error_clear(&tested.err);
-    CHECK_STATUS(
-        tested.ops->read_trace(tested.state, store_id(1), &reader, &tested.err),
-        CADRE_EFAILED, &tested.err);
+    CHECK_STATUS(tested.ops->read(tested.state, &query, &reader, &tested.err),
+                 CADRE_EFAILED, &tested.err);
     CHECK_INT(n_calls, 1);
 }
 
@@ -465,7 +487,7 @@ static void test_store__session_goes_on_in_later_traces(void)
                  fact_frame(1, 0, "root"), fact_message(100, 1, 0, "one"),
                  fact_end(1, ""));
     CHECK_COMMIT(&tested, 2, fact_trace(2), fact_frame(2, 0, "root"),
-                 fact_message(100, 2, 1, "two"));
+                 fact_message(100, 2, 1, "two"), fact_end(2, ""));
     CHECK_COMMIT(&tested, 3, fact_trace(3), fact_frame(3, 0, "root"));
     CHECK_VIOLATION(&tested, 3, fact_message(100, 3, 1, "taken"));
     CHECK_COMMIT(&tested, 3, fact_message(100, 3, 2, "three"));
@@ -479,7 +501,8 @@ static void test_store__release_keeps_sessions_and_other_traces(void)
         return;
     for (uint64_t i = 1; i <= 200; i++)
         CHECK_COMMIT(&tested, i, fact_trace(i), fact_conversation(1000 + i, ""),
-                     fact_frame(i, 0, "root"), fact_message(1000 + i, i, 0, "x"));
+                     fact_in(fact_frame(i, 0, "root"), 1000 + i),
+                     fact_message(1000 + i, i, 0, "x"));
     CHECK_COMMIT(&tested, 1, fact_conversation(100, "chat"),
                  fact_message(100, 1, 0, "one"));
     for (uint64_t i = 1; i <= 200; i++) {
@@ -490,7 +513,7 @@ static void test_store__release_keeps_sessions_and_other_traces(void)
     CHECK_TEXT(store_session(&tested, "chat"), "0 one\nin 100\n");
     CHECK_TEXT(store_frames(&tested, 50), "50<0 running\n");
     CHECK_TEXT(store_frames(&tested, 200), "200<0 running\n");
-    CHECK_COMMIT(&tested, 150, fact_frame(300, 150, "a"),
+    CHECK_COMMIT(&tested, 150, fact_in(fact_frame(300, 150, "a"), 1150),
                  fact_message(100, 150, 1, "two"));
     CHECK_TEXT(store_frames(&tested, 150), "150<0 running\n300<150 running\n");
     CHECK_TEXT(store_session(&tested, "chat"), "0 one\n1 two\nin 100\n");
@@ -508,7 +531,7 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_store__running_counts_attempts),
     CHECK_TEST(test_store__gives_parents_before_children),
     CHECK_TEST(test_store__gives_messages_by_position),
-    CHECK_TEST(test_store__trace_gives_messages_that_no_session_has),
+    CHECK_TEST(test_store__trace_gives_messages_of_its_conversations),
     CHECK_TEST(test_store__keeps_traces_apart),
     CHECK_TEST(test_store__knows_nothing_of_what_was_not_written),
     CHECK_TEST(test_store__returns_what_the_reader_returns),

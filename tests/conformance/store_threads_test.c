@@ -41,12 +41,13 @@ static void *write_a_trace(void *arg)
     char name[16];
     snprintf(name, sizeof(name), "s%" PRIu64, id);
     CHECK_COMMIT(&w->s, id, fact_trace(id), fact_conversation(base, name),
-                 fact_conversation(base + 1, ""), fact_frame(base, 0, "root"));
+                 fact_conversation(base + 1, ""),
+                 fact_in(fact_frame(base, 0, "root"), base));
     for (uint64_t i = 0; i < N_ROUNDS; i++) {
         uint64_t child = base + 10 + i;
         char key[16];
         snprintf(key, sizeof(key), "%" PRIu64, i);
-        CHECK_COMMIT(&w->s, id, fact_frame(child, base, key),
+        CHECK_COMMIT(&w->s, id, fact_in(fact_frame(child, base, key), base),
                      fact_message(base, child, (int64_t)i, "said"),
                      fact_message(base + 1, child, (int64_t)i, "thought"));
         CHECK_COMMIT(&w->s, id, fact_end(child, key));
@@ -74,7 +75,8 @@ static int n_frames_of(store_case *s, uint64_t id)
 {
     int n = 0;
     const cadre_store_reader reader = {.frame = count_frame, .ctx = &n};
-    CHECK_OK(s->ops->read_trace(s->state, store_id(id), &reader, NULL), NULL);
+    const cadre_query query = {.kind = CADRE_QUERY_TRACE, .trace = store_id(id)};
+    CHECK_OK(s->ops->read(s->state, &query, &reader, NULL), NULL);
     return n;
 }
 
@@ -120,8 +122,8 @@ static void *open_and_release(void *arg)
     for (uint64_t i = 0; i < N_ROUNDS; i++) {
         uint64_t id = 1 + w->number + N_THREADS * i;
         CHECK_COMMIT(&w->s, id, fact_trace(id), fact_conversation(100000 + id, ""),
-                     fact_frame(id, 0, "root"), fact_message(100000 + id, id, 0, "x"),
-                     fact_end(id, "done"));
+                     fact_in(fact_frame(id, 0, "root"), 100000 + id),
+                     fact_message(100000 + id, id, 0, "x"), fact_end(id, "done"));
         CHECK_INT(n_frames_of(&w->s, id), 1);
         if (w->s.ops->release)
             w->s.ops->release(w->s.state, store_id(id));

@@ -29,7 +29,7 @@ static void store_open(store_case *s)
 
 static void store_close(store_case *s)
 {
-    static const char *const files[] = {"", "-wal", "-shm", "-lock", "-journal"};
+    static const char *const files[] = {"", "-wal", "-shm", ".lock", "-journal"};
     s->ops->fini(s->state);
     free(s->state);
     for (size_t i = 0; i < N_OF(files); i++) {
@@ -111,11 +111,64 @@ cadre_fact fact_message(uint64_t in, uint64_t of, int64_t position, const char *
     return fact;
 }
 
+cadre_fact fact_in(cadre_fact frame, uint64_t conversation)
+{
+    frame.u.frame.conversation = store_id(conversation);
+    return frame;
+}
+
+cadre_fact fact_owned(uint64_t id, uint64_t owner_conversation, uint64_t owner_frame)
+{
+    cadre_fact fact = fact_conversation(id, "");
+    fact.u.conversation.owner_conversation = store_id(owner_conversation);
+    fact.u.conversation.owner_frame = store_id(owner_frame);
+    return fact;
+}
+
+cadre_fact fact_post(uint64_t id, uint64_t in, const char *text, const char *request)
+{
+    cadre_fact fact = {.type = CADRE_FACT_MESSAGE};
+    cadre_message_row *row = &fact.u.message;
+    row->id = store_id(id);
+    row->conversation = store_id(in);
+    row->message.text = text;
+    row->message.position = -1;
+    row->request_id = request;
+    row->request_hash = request ? text : NULL;
+    return fact;
+}
+
 cadre_status store_commit(store_case *s, uint64_t trace_id, cadre_fact *facts, size_t n)
 {
-    cadre_commit batch = {.trace = store_id(trace_id), .facts = facts, .n_facts = n};
+    cadre_commit batch = {
+        .trace = store_id(trace_id), .epoch = s->epoch, .facts = facts, .n_facts = n};
     cadre_error_clear(&s->err);
     return s->ops->commit(s->state, &batch, &s->err);
+}
+
+cadre_status store_post(store_case *s, cadre_fact *facts, size_t n)
+{
+    cadre_error_clear(&s->err);
+    return s->ops->post(s->state, facts, n, &s->err);
+}
+
+bool store_refuses_post(store_case *s, cadre_fact fact)
+{
+    CHECK_OK(store_post(s, &fact, 1), &s->err);
+    return fact.refused;
+}
+
+int64_t store_lease(store_case *s, const char *owner, int seconds, bool take_over)
+{
+    const cadre_lease wanted = {.trace = store_id(1),
+                                .owner = owner,
+                                .seconds = seconds,
+                                .take_over = take_over};
+    int64_t epoch = -1;
+    cadre_error_clear(&s->err);
+    cadre_status status = s->ops->lease(s->state, &wanted, &epoch, &s->err);
+    CHECK_INT(status, s->err.status);
+    return status == CADRE_OK ? epoch : -1;
 }
 
 void store_start(store_case *s)
@@ -153,18 +206,34 @@ static cadre_status see_message(void *ctx, const cadre_message_row *row,
     return CADRE_OK;
 }
 
+static cadre_status see_conversation(void *ctx, const cadre_conversation_row *row,
+                                     cadre_error *err)
+{
+    store_case *s = ctx;
+    (void)err;
+    s->conversation = row->id.counter;
+    return CADRE_OK;
+}
+
 static const cadre_store_reader frames_only = {.frame = see_frame};
 const cadre_store_reader store_messages_only = {.message = see_message};
 
-const char *store_read_trace(store_case *s, uint64_t id,
-                             const cadre_store_reader *reader)
+static const char *see(store_case *s, const cadre_query *query,
+                       const cadre_store_reader *reader)
 {
     s->seen[0] = '\0';
     cadre_error_clear(&s->err);
     cadre_store_reader own = *reader;
     own.ctx = s;
-    CHECK_OK(s->ops->read_trace(s->state, store_id(id), &own, &s->err), &s->err);
+    CHECK_OK(s->ops->read(s->state, query, &own, &s->err), &s->err);
     return s->seen;
+}
+
+const char *store_read_trace(store_case *s, uint64_t id,
+                             const cadre_store_reader *reader)
+{
+    const cadre_query query = {.kind = CADRE_QUERY_TRACE, .trace = store_id(id)};
+    return see(s, &query, reader);
 }
 
 const char *store_frames(store_case *s, uint64_t id)
@@ -172,16 +241,21 @@ const char *store_frames(store_case *s, uint64_t id)
     return store_read_trace(s, id, &frames_only);
 }
 
+const char *store_live(store_case *s, uint64_t id)
+{
+    const cadre_query query = {.kind = CADRE_QUERY_LIVE, .trace = store_id(id)};
+    return see(s, &query, &frames_only);
+}
+
 const char *store_session(store_case *s, const char *name)
 {
-    cadre_id id = store_id(999);
-    cadre_store_reader reader = store_messages_only;
-    reader.ctx = s;
-    s->seen[0] = '\0';
-    cadre_error_clear(&s->err);
-    CHECK_OK(s->ops->read_session(s->state, name, &id, &reader, &s->err), &s->err);
+    const cadre_query query = {.kind = CADRE_QUERY_SESSION, .session = name};
+    const cadre_store_reader reader = {.conversation = see_conversation,
+                                       .message = see_message};
+    s->conversation = 0;
+    see(s, &query, &reader);
     char line[32];
-    snprintf(line, sizeof(line), "in %" PRIu64, id.counter);
+    snprintf(line, sizeof(line), "in %" PRIu64, s->conversation);
     note(s, line);
     return s->seen;
 }

@@ -197,6 +197,8 @@ const char *cadre_status_name(cadre_status status)
         [CADRE_EDIVERGED] = "diverged",
         [CADRE_ESTORE] = "store",
         [CADRE_EBUSY] = "busy",
+        [CADRE_ELOST] = "lost",
+        [CADRE_ENOTFOUND] = "not_found",
         [CADRE_ELIMIT] = "limit",
         [CADRE_EINVAL] = "invalid",
         [CADRE_ECONFIG] = "config",

@@ -175,9 +175,9 @@ cadre_status cadre_run_frames(cadre_run *run, const cadre_frame_info **frames,
     const cadre_store_ops *store = tree->runtime->store_ops;
     lister l = {.listing = &run->listing, .trace = tree->trace_text};
     const cadre_store_reader reader = {.frame = take_frame, .ctx = &l};
+    const cadre_query query = {.kind = CADRE_QUERY_TRACE, .trace = tree->trace};
     cdr_run_listing_fini(&run->listing);
-    cadre_status status =
-        store->read_trace(tree->runtime->store, tree->trace, &reader, err);
+    cadre_status status = store->read(tree->runtime->store, &query, &reader, err);
     free(l.table.ids);
     free(l.table.places);
     if (status != CADRE_OK)

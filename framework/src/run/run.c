@@ -30,6 +30,7 @@ static void set_limits(cdr_tree *tree, const cadre_limits *asked)
 typedef struct session_reader {
     cdr_tree *tree;
     cdr_conversation *conversation;
+    bool is_known;
 } session_reader;
 
 static void count_spoken(cdr_tree *tree, const cadre_message *m)
@@ -43,6 +44,8 @@ static cadre_status take_row(void *ctx, const cadre_message_row *row, cadre_erro
 {
     session_reader *reader = ctx;
     cadre_message m = row->message;
+    if (m.position < 0)
+        return CADRE_OK; // in the inbox: not said yet
     m.seq = 0;
     cdr_message *message = cdr_message_new(&m, row->id, row->frame);
     if (message == NULL || !cdr_conversation_append_take(reader->conversation, message))
@@ -51,20 +54,28 @@ static cadre_status take_row(void *ctx, const cadre_message_row *row, cadre_erro
     return CADRE_OK;
 }
 
+static cadre_status take_conversation(void *ctx, const cadre_conversation_row *row,
+                                      cadre_error *err)
+{
+    session_reader *reader = ctx;
+    (void)err;
+    reader->conversation->id = row->id;
+    reader->is_known = true;
+    return CADRE_OK;
+}
+
 static cadre_status read_session(cdr_tree *tree, const char *session,
                                  cdr_conversation *conversation, bool *is_new,
                                  cadre_error *err)
 {
-    cadre_id id = {0, 0};
-    session_reader reader = {tree, conversation};
-    const cadre_store_reader ops = {.message = take_row, .ctx = &reader};
+    session_reader reader = {.tree = tree, .conversation = conversation};
+    const cadre_store_reader ops = {
+        .conversation = take_conversation, .message = take_row, .ctx = &reader};
+    const cadre_query query = {.kind = CADRE_QUERY_SESSION, .session = session};
     const cadre_store_ops *store = tree->runtime->store_ops;
     tree->is_session = true;
-    cadre_status status =
-        store->read_session(tree->runtime->store, session, &id, &ops, err);
-    *is_new = cadre_id_is_none(id);
-    if (status == CADRE_OK && !*is_new)
-        conversation->id = id;
+    cadre_status status = store->read(tree->runtime->store, &query, &ops, err);
+    *is_new = !reader.is_known;
     return status;
 }
 

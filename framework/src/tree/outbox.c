@@ -263,7 +263,10 @@ static void flush_once_locked(cdr_tree *tree) CDR_REQUIRES(tree->mu)
 {
     cdr_outbox batch = tree->outbox;
     tree->outbox = tree->spare;
-    cadre_commit commit = {tree->trace, tree->last_seq, batch.facts, batch.n_facts};
+    cadre_commit commit = {.trace = tree->trace,
+                           .last_seq = tree->last_seq,
+                           .facts = batch.facts,
+                           .n_facts = batch.n_facts};
     uint64_t upto = tree->n_appended;
     cadre_error err = tree->lost;
     tree->is_flushing = true;
