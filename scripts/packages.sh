@@ -75,4 +75,5 @@ need_tests() {
     need_command python3 python3
     need_library cunit libcunit1-dev
     need_command npm npm
+    need_command sqlite3 sqlite3
 }

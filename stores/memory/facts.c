@@ -304,9 +304,10 @@ static cadre_status post(cdr_memory_scope *scope, cadre_fact *fact,
     fact->refused = fact->refused || conversation->is_refused;
     if (fact->refused)
         return CADRE_OK;
-    cadre_status status = cdr_memory_conversation_post(conversation, row, is_closed,
-                                                       &fact->refused, &change, err);
+    cadre_status status =
+        cdr_memory_conversation_post(conversation, row, is_closed, &change, err);
     if (status == CADRE_OK) {
+        fact->refused = change == CDR_MEMORY_REFUSED;
         undo->what = conversation;
         undo->change = (int)change;
     }

@@ -570,24 +570,30 @@ static void test_sqlite__two_processes_write_at_once(void)
 static void test_sqlite__other_process_marks_and_takes_over(void)
 {
     fixture f;
+    int ends[2];
+    char byte = 0;
     set_up(&f);
+    CHECK_INT(pipe(ends), 0);
+    pid_t child = fork(); // before there are threads
+    if (child == 0) {
+        bool is_ok = read(ends[0], &byte, 1) == 1;
+        open_store(&f);
+        is_ok = is_ok && POST(&f.s, fact_mark(1, "request")) == CADRE_OK;
+        is_ok = is_ok && store_lease(&f.s, "bob", 60, false) == -1;
+        is_ok = is_ok && store_lease(&f.s, "bob", 60, true) == 2;
+        close_store(&f);
+        _exit(is_ok ? 0 : 1);
+    }
     open_store(&f);
     store_start(&f.s);
     CHECK_INT(store_lease(&f.s, "ann", 60, false), 1);
-    f.s.epoch = 1;
-    pid_t child = fork();
-    if (child == 0) {
-        fixture other = f;
-        open_store(&other);
-        bool is_ok = POST(&other.s, fact_mark(1, "request")) == CADRE_OK;
-        is_ok = is_ok && store_lease(&other.s, "bob", 60, false) == -1;
-        is_ok = is_ok && store_lease(&other.s, "bob", 60, true) == 2;
-        close_store(&other);
-        _exit(is_ok ? 0 : 1);
-    }
+    CHECK_INT(write(ends[1], "x", 1), 1);
+    close(ends[0]);
+    close(ends[1]);
     int status = -1;
     CHECK_INT(waitpid(child, &status, 0), child);
     CHECK_INT(status, 0);
+    f.s.epoch = 1;
     CHECK_STATUS(COMMIT(&f.s, 1, fact_end(1, "late")), CADRE_ELOST, &f.s.err);
     f.s.epoch = 2;
     cadre_fact birth = fact_frame(2, 1, "a");
