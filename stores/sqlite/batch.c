@@ -211,7 +211,7 @@ cadre_status cdr_sqlite_batch_lease(cdr_sqlite_connection *writer,
                                     const cadre_lease *wanted, int64_t *epoch,
                                     cadre_error *err)
 {
-    held_lease held;
+    held_lease held = {.owner = ""};
     int64_t now = now_ms();
     size_t len = strlen(text_of(wanted->owner));
     if (len == 0 || len >= sizeof(held.owner))

@@ -34,8 +34,9 @@ struct cdr_sqlite_job {
     cadre_id trace;
     cadre_status status;
     cadre_error err;
-    sem_t done; // the last the writer does with it
-    cdr_sqlite_job *next;
+    sem_t done;               // the last that is done with it by others
+    cdr_sqlite_job *next;     // in the queue
+    cdr_sqlite_job *wakes[2]; // who is woken by who waits for this one
 };
 
 static cadre_status apply(cdr_sqlite_writer *writer, cdr_sqlite_job *job)
@@ -129,6 +130,22 @@ static cadre_status write_locked(cdr_sqlite_writer *writer, cdr_sqlite_job *jobs
     return status;
 }
 
+// Those who wait wake each other, as a tree: one wake costs as much as several rows,
+// and the writer has the next group to write.
+static void wake_all(cdr_sqlite_job *jobs)
+{
+    cdr_sqlite_job *parent = jobs;
+    int n = 0;
+    for (cdr_sqlite_job *job = jobs->next; job; job = job->next) {
+        parent->wakes[n++] = job;
+        if (n == 2) {
+            parent = parent->next;
+            n = 0;
+        }
+    }
+    sem_post(&jobs->done);
+}
+
 static void write_group(cdr_sqlite_writer *writer, cdr_sqlite_job *jobs)
 {
     cadre_error err = CADRE_ERROR_INIT;
@@ -139,16 +156,14 @@ static void write_group(cdr_sqlite_writer *writer, cdr_sqlite_job *jobs)
     }
     if (writer->has_refused)
         atomic_store(&writer->may_forget, true);
-    while (jobs) {
-        cdr_sqlite_job *job = jobs;
-        jobs = job->next; // who waits may be gone after the post
+    for (cdr_sqlite_job *job = jobs; job; job = job->next) {
         // One that has failed by itself keeps its own error.
         if (status != CADRE_OK && job->status == CADRE_OK) {
             job->status = status;
             job->err = err;
         }
-        sem_post(&job->done);
     }
+    wake_all(jobs);
 }
 
 static void *work(void *arg)
@@ -221,6 +236,8 @@ static cadre_status run(cdr_sqlite_writer *writer, cdr_sqlite_job *job,
     pthread_mutex_unlock(&writer->mu);
     while (sem_wait(&job->done) != 0 && errno == EINTR)
         continue;
+    for (int i = 0; i < 2 && job->wakes[i]; i++)
+        sem_post(&job->wakes[i]->done);
     sem_destroy(&job->done);
     if (job->status == CADRE_OK)
         return CADRE_OK;

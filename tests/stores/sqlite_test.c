@@ -90,6 +90,12 @@ static const char *ask(const char *path, const char *sql, char said[256])
     return said;
 }
 
+static int ask_number(const char *path, const char *sql)
+{
+    char said[256];
+    return (int)strtol(ask(path, sql, said), NULL, 10);
+}
+
 static void check_asks(const char *path, const char *sql, const char *expected)
 {
     char said[256];
@@ -497,7 +503,6 @@ static void test_sqlite__kill_loses_no_acknowledged_row(void)
         N_ROUNDS = 25
     };
     fixture f;
-    char said[256];
     char sql[128];
     set_up(&f);
     for (uint64_t round = 1; round <= N_ROUNDS; round++) {
@@ -530,7 +535,7 @@ static void test_sqlite__kill_loses_no_acknowledged_row(void)
         snprintf(sql, sizeof(sql),
                  "SELECT count(*) FROM frames WHERE status = 'completed' AND trace_id "
                  "= (SELECT id FROM traces ORDER BY rowid DESC LIMIT 1)");
-        int n_there = n_wanted > 0 ? atoi(ask(f.path, sql, said)) : 0;
+        int n_there = n_wanted > 0 ? ask_number(f.path, sql) : 0;
         CHECK(n_there >= n_told && n_there <= n_told + 1);
         close_store(&f);
     }
@@ -636,9 +641,7 @@ static void test_sqlite__full_disk_is_no_success(void)
     CHECK(n_told > 10);
     check_asks(f.path, "PRAGMA integrity_check", "ok");
     open_store(&f);
-    char said[256];
-    int n_there =
-        atoi(ask(f.path, "SELECT count(*) FROM frames WHERE NOT is_root", said));
+    int n_there = ask_number(f.path, "SELECT count(*) FROM frames WHERE NOT is_root");
     CHECK(n_there >= n_told && n_there <= n_told + 1);
     CHECK_COMMIT(&f.s, 1, fact_end(1000000, "with room again"));
     close_store(&f);
