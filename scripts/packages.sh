@@ -64,6 +64,7 @@ need_build() {
     need_library libcurl libcurl4-openssl-dev
     need_library jansson libjansson-dev
     need_library yaml-0.1 libyaml-dev
+    need_library sqlite3 libsqlite3-dev
     need_file /etc/ssl/certs/ca-certificates.crt ca-certificates
 }
 
@@ -74,4 +75,5 @@ need_tests() {
     need_command python3 python3
     need_library cunit libcunit1-dev
     need_command npm npm
+    need_command sqlite3 sqlite3
 }

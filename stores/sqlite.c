@@ -49,8 +49,8 @@ static cadre_status take_durability(sqlite_store *store, const char *options,
 }
 
 // Splits "FILE?durability=..." and copies FILE to `path`.
-static cadre_status parse_url(sqlite_store *store, const char *url,
-                              char path[PATH_MAX], cadre_error *err)
+static cadre_status parse_url(sqlite_store *store, const char *url, char path[PATH_MAX],
+                              cadre_error *err)
 {
     const char *mark = strchr(url, '?');
     size_t len = mark ? (size_t)(mark - url) : strlen(url);
@@ -89,25 +89,31 @@ static bool has_wal(const char *path)
     return stat(name, &found) == 0 && found.st_size > 0;
 }
 
+static cadre_status fail_read_only(const char *path, cadre_error *err)
+{
+    return cadre_fail(err, CADRE_ESTORE,
+                      "store 'sqlite': %.200s: is read-only; make the file and its "
+                      "folder writable, or name another file",
+                      path);
+}
+
 static cadre_status set_up_writer(sqlite_store *store, bool is_unclean,
                                   cadre_error *err)
 {
     cdr_sqlite_connection *writer = &store->writer.connection;
     if (sqlite3_db_readonly(writer->db, "main") == 1)
-        return cadre_fail(err, CADRE_ESTORE,
-                          "store 'sqlite': %.200s: is read-only; make the file and its "
-                          "folder writable, or name another file",
-                          store->path);
+        return fail_read_only(store->path, err);
     cadre_status status = cdr_sqlite_schema_migrate(writer, err);
     if (status == CADRE_OK)
         status = cdr_sqlite_schema_check_pages(writer, is_unclean, err);
     if (status == CADRE_OK)
         status = cdr_sqlite_schema_use_wal(writer, err);
     if (status == CADRE_OK)
-        status = cdr_sqlite_connection_exec(
-            writer,
-            store->is_full ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL",
-            err);
+        status =
+            cdr_sqlite_connection_exec(writer,
+                                       store->is_full ? "PRAGMA synchronous = FULL"
+                                                      : "PRAGMA synchronous = NORMAL",
+                                       err);
     return status == CADRE_OK ? cdr_sqlite_batch_prepare(writer, err) : status;
 }
 
@@ -176,6 +182,8 @@ static cadre_status sqlite_init(void *state, const char *url, cadre_error *err)
     // Before anything is made beside a file that is somebody else's.
     if (status == CADRE_OK)
         status = cdr_sqlite_schema_check_file(path, &exists, err);
+    if (status == CADRE_OK && exists && access(path, W_OK) != 0)
+        status = fail_read_only(path, err);
     if (status == CADRE_OK && !exists)
         status = make_file(path, err);
     if (status != CADRE_OK)

@@ -134,15 +134,16 @@ static cadre_status apply(batch *b, cadre_fact *fact, cdr_memory_undo *undo,
 
 static bool may_be_posted(const cadre_fact *fact)
 {
-    return fact->type == CADRE_FACT_MARK || (fact->type == CADRE_FACT_MESSAGE &&
-                                             fact->u.message.message.position < 0);
+    return fact->type == CADRE_FACT_MARK ||
+           (fact->type == CADRE_FACT_MESSAGE && fact->u.message.message.position < 0);
 }
 
 // Makes all facts true, or none.
 static cadre_status apply_all(batch *b, cadre_error *err)
 {
     cdr_memory_trace *trace = b->scope.trace;
-    const cdr_memory_region mark = trace ? trace->region : (cdr_memory_region){NULL};
+    const cdr_memory_region mark =
+        trace ? trace->region : (cdr_memory_region){.newest = NULL};
     cadre_status status = CADRE_OK;
     size_t n_done = 0;
     while (n_done < b->n_facts) {
@@ -171,38 +172,36 @@ static cadre_status apply_all(batch *b, cadre_error *err)
 
 // --- The trace ---
 
-// Finds the batch's trace; makes a new one when the store has none.
-static cadre_status open_trace_locked(batch *b, cadre_error *err)
+// Finds the batch's trace; makes a new one when the store has none. NULL: no memory.
+static cdr_memory_trace *open_trace_locked(batch *b)
 {
     cadre_id id = b->commit->trace;
     cdr_memory_trace_shelf *shelf = cdr_memory_shelf_of_trace(b->scope.store, id);
     uint32_t number;
     cdr_memory_trace *trace = cdr_memory_find_trace_locked(shelf, id, &number);
     b->is_new_trace = !trace;
-    if (!trace) {
-        trace = cdr_memory_table_reserve(&shelf->traces) ? calloc(1, sizeof(*trace))
-                                                         : NULL;
-        if (!trace)
-            return no_memory(err);
+    if (trace)
+        return trace;
+    if (cdr_memory_table_reserve(&shelf->traces))
+        trace = calloc(1, sizeof(*trace));
+    if (trace) {
         trace->id = id;
         cdr_memory_table_add(&shelf->traces, cdr_memory_tag_of_id(id), trace);
     }
-    b->scope.trace = trace;
-    return CADRE_OK;
+    return trace;
 }
 
-static void close_trace_locked(batch *b)
+static void close_trace_locked(const batch *b, cdr_memory_trace *trace)
 {
-    cdr_memory_trace *trace = b->scope.trace;
     cdr_memory_trace_shelf *shelf =
         cdr_memory_shelf_of_trace(b->scope.store, trace->id);
     cdr_memory_table_remove_last(&shelf->traces, cdr_memory_tag_of_id(trace->id));
     cdr_memory_trace_free(trace);
 }
 
-static cadre_status check_lease(const batch *b, cadre_error *err)
+static cadre_status check_lease(const batch *b, const cdr_memory_trace *trace,
+                                cadre_error *err)
 {
-    const cdr_memory_trace *trace = b->scope.trace;
     char id[CADRE_ID_TEXT_SIZE];
     if (!trace->is_born || trace->row.lease_epoch == b->commit->epoch)
         return CADRE_OK;
@@ -211,27 +210,27 @@ static cadre_status check_lease(const batch *b, cadre_error *err)
             return CADRE_OK; // born twice, which is another mistake
     }
     cadre_id_text(trace->id, id);
-    return cadre_fail(err, CADRE_ELOST, "trace '%s': the lease was taken by '%.100s'",
-                      id,
-                      trace->lease_owner ? trace->lease_owner
-                                         : "nobody who still has it");
+    return cadre_fail(
+        err, CADRE_ELOST, "trace '%s': the lease was taken by '%.100s'", id,
+        trace->lease_owner ? trace->lease_owner : "nobody who still has it");
 }
 
 static cadre_status commit_locked(batch *b, cadre_error *err)
 {
-    cadre_status status = open_trace_locked(b, err);
-    if (status != CADRE_OK)
-        return status;
-    status = check_lease(b, err);
+    cdr_memory_trace *trace = open_trace_locked(b);
+    if (!trace)
+        return no_memory(err);
+    b->scope.trace = trace;
+    cadre_status status = check_lease(b, trace, err);
     if (status == CADRE_OK) {
         lock_sessions(b);
         status = apply_all(b, err);
         unlock_sessions(b);
     }
     if (status == CADRE_OK)
-        b->scope.trace->row.last_seq = b->commit->last_seq;
+        trace->row.last_seq = b->commit->last_seq;
     else if (b->is_new_trace)
-        close_trace_locked(b);
+        close_trace_locked(b, trace);
     return status;
 }
 

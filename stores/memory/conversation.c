@@ -228,8 +228,7 @@ static cadre_status say_new(cdr_memory_conversation *conversation,
     bool is_noted = text_of(row->request_id)[0] != '\0';
     if (find_request(conversation, row))
         return fail_message(err, row, "its request id is used in this conversation");
-    bool has_room =
-        reserve(conversation) && (!is_noted || reserve_note(conversation));
+    bool has_room = reserve(conversation) && (!is_noted || reserve_note(conversation));
     cadre_message_row *copy = has_room ? message_dup(row) : NULL;
     if (!copy)
         return no_memory(err);
@@ -290,17 +289,14 @@ cadre_status cdr_memory_conversation_skip(cdr_memory_conversation *conversation,
 
 cadre_status cdr_memory_conversation_post(cdr_memory_conversation *conversation,
                                           const cadre_message_row *row, bool is_closed,
-                                          bool *is_refused, cdr_memory_change *change,
-                                          cadre_error *err)
+                                          cdr_memory_change *change, cadre_error *err)
 {
     const cadre_message_row *other = find_request(conversation, row);
-    *change = CDR_MEMORY_NOTHING;
-    if (other) {
-        *is_refused = strcmp(other->request_hash, text_of(row->request_hash)) != 0;
-        return CADRE_OK;
-    }
-    *is_refused = is_closed;
-    if (is_closed)
+    bool is_other =
+        other && strcmp(other->request_hash, text_of(row->request_hash)) != 0;
+    *change =
+        is_other || (is_closed && !other) ? CDR_MEMORY_REFUSED : CDR_MEMORY_NOTHING;
+    if (other || is_closed)
         return CADRE_OK;
     if (find_note(conversation, row->id) != CDR_MEMORY_NONE)
         return fail_message(err, row, "is posted twice");
@@ -317,7 +313,7 @@ cadre_status cdr_memory_conversation_post(cdr_memory_conversation *conversation,
 void cdr_memory_conversation_undo(cdr_memory_conversation *conversation,
                                   cdr_memory_change change, uint32_t note)
 {
-    if (change == CDR_MEMORY_NOTHING)
+    if (change == CDR_MEMORY_NOTHING || change == CDR_MEMORY_REFUSED)
         return;
     if (change == CDR_MEMORY_POSTED || change == CDR_MEMORY_NOTED)
         remove_last_note(conversation);

@@ -43,6 +43,7 @@ struct cdr_memory_conversation {
 // What an operation has changed, to be undone in reverse order.
 typedef enum cdr_memory_change {
     CDR_MEMORY_NOTHING,
+    CDR_MEMORY_REFUSED, // nothing either
     CDR_MEMORY_SKIPPED, // a position
     CDR_MEMORY_SAID,
     CDR_MEMORY_NOTED, // said, with a request id
@@ -66,12 +67,11 @@ cadre_status cdr_memory_conversation_say(cdr_memory_conversation *conversation,
 cadre_status cdr_memory_conversation_skip(cdr_memory_conversation *conversation,
                                           int64_t position, cadre_error *err);
 
-// Adds to the inbox, unless its owner is closed. The same request again changes nothing,
-// one with other content is refused. Errors: ESTORE.
+// Adds to the inbox, unless its owner is closed. The same request again changes
+// nothing, one with other content is refused. Errors: ESTORE.
 cadre_status cdr_memory_conversation_post(cdr_memory_conversation *conversation,
                                           const cadre_message_row *row, bool is_closed,
-                                          bool *is_refused, cdr_memory_change *change,
-                                          cadre_error *err);
+                                          cdr_memory_change *change, cadre_error *err);
 
 void cdr_memory_conversation_undo(cdr_memory_conversation *conversation,
                                   cdr_memory_change change, uint32_t note);

@@ -222,8 +222,8 @@ cadre_status cdr_memory_apply_conversation(cdr_memory_scope *scope, cadre_fact *
         if (!owner)
             return cdr_memory_fail_id(err, row->owner_frame, "frame",
                                       "owns a conversation and is not known");
-        fact->refused = cdr_memory_frame_look(owner, row->owner_frame) ==
-                        CDR_MEMORY_FRAME_CLOSED;
+        fact->refused =
+            cdr_memory_frame_look(owner, row->owner_frame) == CDR_MEMORY_FRAME_CLOSED;
     }
     return has_name(row) && !fact->refused ? add_session(scope, row, undo, err)
                                            : add_to_trace(scope, fact, undo, err);
@@ -264,8 +264,7 @@ static cadre_status say(cdr_memory_scope *scope, cadre_fact *fact,
                                   "of a message is not in the trace");
     fact->refused = fact->refused || conversation->is_refused;
     if (fact->refused)
-        status =
-            cdr_memory_conversation_skip(conversation, row->message.position, err);
+        status = cdr_memory_conversation_skip(conversation, row->message.position, err);
     else
         status =
             cdr_memory_conversation_say(conversation, row, &change, &undo->note, err);
@@ -294,10 +293,9 @@ static cadre_status post(cdr_memory_scope *scope, cadre_fact *fact,
     cdr_memory_change change = CDR_MEMORY_NOTHING;
     cdr_memory_conversation *conversation = find_foreign(scope, row->conversation);
     if (!conversation)
-        return scope->needs_all
-                   ? CADRE_ESTORE
-                   : cdr_memory_fail_id(err, row->conversation, "conversation",
-                                        "is not known");
+        return scope->needs_all ? CADRE_ESTORE
+                                : cdr_memory_fail_id(err, row->conversation,
+                                                     "conversation", "is not known");
     bool is_closed = is_owner_closed(scope, conversation);
     if (scope->needs_all)
         return CADRE_ESTORE;
@@ -306,9 +304,10 @@ static cadre_status post(cdr_memory_scope *scope, cadre_fact *fact,
     fact->refused = fact->refused || conversation->is_refused;
     if (fact->refused)
         return CADRE_OK;
-    cadre_status status = cdr_memory_conversation_post(conversation, row, is_closed,
-                                                       &fact->refused, &change, err);
+    cadre_status status =
+        cdr_memory_conversation_post(conversation, row, is_closed, &change, err);
     if (status == CADRE_OK) {
+        fact->refused = change == CDR_MEMORY_REFUSED;
         undo->what = conversation;
         undo->change = (int)change;
     }
@@ -380,8 +379,7 @@ cadre_status cdr_memory_apply_mark(cdr_memory_scope *scope, cadre_fact *fact,
                                    cdr_memory_undo *undo, cadre_error *err)
 {
     // A mark that is undone in another trace leaves its few bytes in the region there.
-    undo->trace =
-        scope->trace ? scope->trace : trace_of_frame(scope, fact->u.frame.id);
+    undo->trace = scope->trace ? scope->trace : trace_of_frame(scope, fact->u.frame.id);
     if (!undo->trace)
         return cdr_memory_fail_id(err, fact->u.frame.id, "frame", "is not known");
     return cdr_memory_frame_mark(undo->trace, fact, undo, err);

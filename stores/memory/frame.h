@@ -5,8 +5,8 @@
 //    birth is known by it, in later batches as well. (parent, key) and the live
 //    children of a frame leave them out.
 // 2. Rows and texts stand in the trace's region and never move. Of a row that is not
-//    refused only status, attempts, restarts, start_seq, mark, end and the links of live
-//    children ever change.
+//    refused only status, attempts, restarts, start_seq, mark, end and the links of
+//    live children ever change.
 // 3. Every change tells in `undo` what was there; undone in reverse order the trace is
 //    as before. The memory goes back with the region.
 //
@@ -27,20 +27,20 @@ typedef struct cdr_memory_conversation cdr_memory_conversation;
 typedef struct cdr_memory_trace {
     cadre_id id;
     bool is_born;
-    uint64_t number;         // of its birth in the store
-    cadre_trace_row row;     // once it is born; texts in the region
-    char *lease_owner;       // NULL: nobody
+    uint64_t number;                  // of its birth in the store
+    cadre_trace_row row;              // once it is born; texts in the region
+    char *lease_owner;                // NULL: nobody
     cdr_memory_conversation *session; // of its root; NULL: it has no name
-    cdr_memory_frame *root;         // NULL: none yet
-    cdr_memory_table frames;        // by id
-    cdr_memory_index keys;          // by (parent, key); numbers of `frames`
-    cdr_memory_table conversations; // those without a name, by id; owned
+    cdr_memory_frame *root;           // NULL: none yet
+    cdr_memory_table frames;          // by id
+    cdr_memory_index keys;            // by (parent, key); numbers of `frames`
+    cdr_memory_table conversations;   // those without a name, by id; owned
     cdr_memory_region region;
 } cdr_memory_trace;
 
 // What a fact has changed.
 typedef struct cdr_memory_undo {
-    void *what; // the frame or conversation; NULL: nothing was changed
+    void *what;              // the frame or conversation; NULL: nothing was changed
     cdr_memory_trace *trace; // of a mark
     int64_t start_seq;
     int attempts, restarts;
@@ -65,7 +65,7 @@ const cdr_memory_frame *cdr_memory_frame_find(const cdr_memory_trace *trace,
 
 typedef enum cdr_memory_frame_state {
     CDR_MEMORY_FRAME_UNKNOWN,
-    CDR_MEMORY_FRAME_OPEN, // things may be born under it
+    CDR_MEMORY_FRAME_OPEN,   // things may be born under it
     CDR_MEMORY_FRAME_CLOSED, // it ended, or must, or was refused
 } cdr_memory_frame_state;
 

@@ -44,9 +44,9 @@ static cadre_status fail_enter(cdr_sqlite_connection *writer, cadre_id trace,
     cadre_status status = cdr_sqlite_call_next(&call, err);
     if (status == CADRE_OK) {
         const char *owner = cdr_sqlite_take_text(&call);
-        status = cadre_fail(err, CADRE_ELOST,
-                            "trace '%s': the lease was taken by '%.100s'", id,
-                            owner[0] ? owner : "nobody who still has it");
+        status =
+            cadre_fail(err, CADRE_ELOST, "trace '%s': the lease was taken by '%.100s'",
+                       id, owner[0] ? owner : "nobody who still has it");
     } else if (status == CADRE_DONE) {
         status = cadre_fail(err, CADRE_ESTORE, "trace '%s' is not known", id);
     }
@@ -153,7 +153,8 @@ cadre_status cdr_sqlite_batch_post(cdr_sqlite_connection *writer, cadre_fact *fa
         fact->refused = false;
         if (fact->type == CADRE_FACT_MARK)
             status = cdr_sqlite_mark_frames(&b, fact, err);
-        else if (fact->type == CADRE_FACT_MESSAGE && fact->u.message.message.position < 0)
+        else if (fact->type == CADRE_FACT_MESSAGE &&
+                 fact->u.message.message.position < 0)
             status = cdr_sqlite_add_message(&b, fact, err);
         else
             status = cadre_fail(err, CADRE_ESTORE,
@@ -210,7 +211,7 @@ cadre_status cdr_sqlite_batch_lease(cdr_sqlite_connection *writer,
                                     const cadre_lease *wanted, int64_t *epoch,
                                     cadre_error *err)
 {
-    held_lease held;
+    held_lease held = {.owner = ""};
     int64_t now = now_ms();
     size_t len = strlen(text_of(wanted->owner));
     if (len == 0 || len >= sizeof(held.owner))

@@ -58,7 +58,8 @@ cadre_status cdr_sqlite_connection_open(cdr_sqlite_connection *connection,
                 ? "PRAGMA mmap_size = 0; PRAGMA cell_size_check = ON;"
                   "PRAGMA query_only = ON; PRAGMA cache_size = -512;"
                 : "PRAGMA mmap_size = 0; PRAGMA cell_size_check = ON;"
-                  "PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = 16777216;",
+                  "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384;"
+                  "PRAGMA journal_size_limit = 16777216;",
             err);
     if (status != CADRE_OK)
         cdr_sqlite_connection_close(connection);

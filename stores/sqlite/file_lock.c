@@ -1,6 +1,6 @@
 // See file_lock.h. Byte 0 of the file is the lock, byte 1 the turn: who has the turn is
-// the next to get the lock. Byte 2 is shared by all who have the database open. OFD locks belong to the open file, not to the process, and
-// go when it dies.
+// the next to get the lock. Byte 2 is shared by all who have the database open. OFD
+// locks belong to the open file, not to the process, and go when it dies.
 #include "file_lock.h"
 
 #include <errno.h>

@@ -12,7 +12,7 @@
 #include "cadre/error.h"
 
 typedef struct cdr_sqlite_file_lock {
-    int fd; // -1: not open
+    int fd;           // -1: not open
     const char *path; // of the database; borrowed, for errors
 } cdr_sqlite_file_lock;
 

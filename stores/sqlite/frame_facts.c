@@ -295,9 +295,9 @@ static cadre_status fail_early_end(cdr_sqlite_batch *b, const cadre_frame_row *r
         child.kind = cdr_sqlite_take_text(&call);
         child.name = cdr_sqlite_take_text(&call);
         cadre_id_text(row->id, id);
-        status = cadre_fail(err, CADRE_ESTORE,
-                            "frame '%s': cannot end before its child %s", id,
-                            name_row(&child, text));
+        status =
+            cadre_fail(err, CADRE_ESTORE, "frame '%s': cannot end before its child %s",
+                       id, name_row(&child, text));
     }
     cdr_sqlite_call_end(&call);
     return status == CADRE_DONE ? CADRE_OK : status;

@@ -151,9 +151,9 @@ static cadre_status insert_message(cdr_sqlite_batch *b, const cadre_message_row 
         return CADRE_OK;
     char id[CADRE_ID_TEXT_SIZE];
     cadre_id_text(row->id, id);
-    return cadre_fail(err, CADRE_ESTORE, "message '%s': cannot be said: %.120s (code %d)",
-                      id, sqlite3_errmsg(b->connection->db),
-                      sqlite3_extended_errcode(b->connection->db));
+    return cadre_fail(
+        err, CADRE_ESTORE, "message '%s': cannot be said: %.120s (code %d)", id,
+        sqlite3_errmsg(b->connection->db), sqlite3_extended_errcode(b->connection->db));
 }
 
 // Is what a message names refused?

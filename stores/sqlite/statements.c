@@ -24,6 +24,15 @@
     "reasoning, tool_calls, call_id, tool_name, result_code, is_input, request_id, "   \
     "request_hash"
 
+// The frames of trace ?1, from its root down. An index by trace would be one more place
+// that every birth of every trace touches: that is what group commit saves.
+#define TREE                                                                           \
+    "WITH RECURSIVE tree (place, id, conversation_id) AS ("                            \
+    "SELECT rowid, id, conversation_id FROM frames "                                   \
+    "WHERE trace_id = ?1 AND is_root = 1 "                                             \
+    "UNION ALL SELECT child.rowid, child.id, child.conversation_id FROM tree "         \
+    "JOIN frames AS child ON child.parent_id = tree.id) "
+
 // A parent under which frames may be born; ?N are numbers of parameters.
 #define IS_OPEN "completed_at IS NULL AND abort_reason IS NULL"
 
@@ -138,13 +147,13 @@ static const char *const texts[CDR_SQLITE_N_STATEMENTS] = {
     [CDR_SQLITE_READ_TRACES] =
         "SELECT " TRACE_COLUMNS " FROM traces ORDER BY rowid DESC LIMIT ?1",
     [CDR_SQLITE_READ_CONVERSATIONS] =
-        "SELECT " CONVERSATION_COLUMNS " FROM conversations WHERE id IN "
-        "(SELECT conversation_id FROM frames WHERE trace_id = ?1) ORDER BY rowid",
+        TREE "SELECT " CONVERSATION_COLUMNS " FROM conversations "
+             "WHERE id IN (SELECT conversation_id FROM tree) ORDER BY rowid",
     [CDR_SQLITE_READ_SESSION] =
         "SELECT " CONVERSATION_COLUMNS " FROM conversations WHERE session = ?1",
-    [CDR_SQLITE_READ_FRAMES] = "SELECT " FRAME_COLUMNS " FROM frames "
-                               "INDEXED BY frames_of_trace WHERE trace_id = ?1 "
-                               "ORDER BY rowid",
+    [CDR_SQLITE_READ_FRAMES] =
+        TREE "SELECT " FRAME_COLUMNS " FROM frames "
+             "WHERE rowid IN (SELECT place FROM tree) ORDER BY rowid",
     [CDR_SQLITE_READ_LIVE_FRAMES] =
         "SELECT " FRAME_COLUMNS " FROM frames INDEXED BY frames_live "
         "WHERE trace_id = ?1 AND completed_at IS NULL ORDER BY rowid",

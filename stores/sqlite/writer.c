@@ -1,8 +1,8 @@
 // See writer.h.
 //
 // Rules:
-// 1. A job is whole: one that fails is rolled back to its savepoint, and the others of
-//    its group go on.
+// 1. A job is whole: when one fails the group is done again, each in a savepoint, and
+//    those that fail are rolled back to theirs.
 // 2. Nobody is told of success before COMMIT has returned. When it fails, or SQLite has
 //    given up the transaction, the whole group fails: what became of it is not known.
 // 3. The lock between processes is held from before BEGIN to after COMMIT, which may
@@ -34,8 +34,9 @@ struct cdr_sqlite_job {
     cadre_id trace;
     cadre_status status;
     cadre_error err;
-    sem_t done; // the last the writer does with it
-    cdr_sqlite_job *next;
+    sem_t done;               // the last that is done with it by others
+    cdr_sqlite_job *next;     // in the queue
+    cdr_sqlite_job *wakes[2]; // who is woken by who waits for this one
 };
 
 static cadre_status apply(cdr_sqlite_writer *writer, cdr_sqlite_job *job)
@@ -73,20 +74,38 @@ static cadre_status apply_in_savepoint(cdr_sqlite_writer *writer, cdr_sqlite_job
         job->status == CADRE_OK ? "RELEASE job" : "ROLLBACK TO job; RELEASE job", err);
 }
 
-static cadre_status apply_all(cdr_sqlite_writer *writer, cdr_sqlite_job *jobs,
-                              cadre_error *err)
+// Does the jobs without savepoints, as nearly all succeed and a savepoint copies each
+// page it touches. False: one failed, and nothing may stay.
+static bool apply_plain(cdr_sqlite_writer *writer, cdr_sqlite_job *jobs)
+{
+    for (cdr_sqlite_job *job = jobs; job; job = job->next) {
+        job->status = apply(writer, job);
+        if (job->status != CADRE_OK)
+            return false;
+    }
+    return true;
+}
+
+static cadre_status apply_with_savepoints(cdr_sqlite_writer *writer,
+                                          cdr_sqlite_job *jobs, cadre_error *err)
 {
     cadre_status status = CADRE_OK;
-    if (!jobs->next) {
-        // Alone: the transaction is its savepoint.
-        jobs->status = apply(writer, jobs);
-        if (jobs->status != CADRE_OK)
-            *err = jobs->err;
-        return jobs->status;
-    }
-    for (cdr_sqlite_job *job = jobs; job && status == CADRE_OK; job = job->next)
+    for (cdr_sqlite_job *job = jobs; job && status == CADRE_OK; job = job->next) {
+        cadre_error_clear(&job->err);
         status = apply_in_savepoint(writer, job, err);
+    }
     return status;
+}
+
+static cadre_status begin(const cdr_sqlite_connection *connection, cadre_error *err)
+{
+    return cdr_sqlite_connection_exec(connection, "BEGIN IMMEDIATE", err);
+}
+
+static void roll_back(const cdr_sqlite_connection *connection)
+{
+    if (!sqlite3_get_autocommit(connection->db))
+        cdr_sqlite_connection_exec(connection, "ROLLBACK", NULL);
 }
 
 // Writes a group in one transaction.
@@ -94,16 +113,37 @@ static cadre_status write_locked(cdr_sqlite_writer *writer, cdr_sqlite_job *jobs
                                  cadre_error *err)
 {
     const cdr_sqlite_connection *connection = &writer->connection;
-    cadre_status status =
-        cdr_sqlite_connection_exec(connection, "BEGIN IMMEDIATE", err);
+    cadre_status status = begin(connection, err);
     if (status != CADRE_OK)
         return status;
-    status = apply_all(writer, jobs, err);
+    if (!apply_plain(writer, jobs)) {
+        roll_back(connection);
+        if (!jobs->next)
+            return jobs->status;
+        status = begin(connection, err);
+        if (status == CADRE_OK)
+            status = apply_with_savepoints(writer, jobs, err);
+    }
     if (status == CADRE_OK)
         status = cdr_sqlite_connection_exec(connection, "COMMIT", err);
-    if (!sqlite3_get_autocommit(connection->db))
-        cdr_sqlite_connection_exec(connection, "ROLLBACK", NULL);
+    roll_back(connection);
     return status;
+}
+
+// Those who wait wake each other, as a tree: one wake costs as much as several rows,
+// and the writer has the next group to write.
+static void wake_all(cdr_sqlite_job *jobs)
+{
+    cdr_sqlite_job *parent = jobs;
+    int n = 0;
+    for (cdr_sqlite_job *job = jobs->next; job; job = job->next) {
+        parent->wakes[n++] = job;
+        if (n == 2) {
+            parent = parent->next;
+            n = 0;
+        }
+    }
+    sem_post(&jobs->done);
 }
 
 static void write_group(cdr_sqlite_writer *writer, cdr_sqlite_job *jobs)
@@ -116,16 +156,14 @@ static void write_group(cdr_sqlite_writer *writer, cdr_sqlite_job *jobs)
     }
     if (writer->has_refused)
         atomic_store(&writer->may_forget, true);
-    while (jobs) {
-        cdr_sqlite_job *job = jobs;
-        jobs = job->next; // who waits may be gone after the post
+    for (cdr_sqlite_job *job = jobs; job; job = job->next) {
         // One that has failed by itself keeps its own error.
         if (status != CADRE_OK && job->status == CADRE_OK) {
             job->status = status;
             job->err = err;
         }
-        sem_post(&job->done);
     }
+    wake_all(jobs);
 }
 
 static void *work(void *arg)
@@ -198,6 +236,8 @@ static cadre_status run(cdr_sqlite_writer *writer, cdr_sqlite_job *job,
     pthread_mutex_unlock(&writer->mu);
     while (sem_wait(&job->done) != 0 && errno == EINTR)
         continue;
+    for (int i = 0; i < 2 && job->wakes[i]; i++)
+        sem_post(&job->wakes[i]->done);
     sem_destroy(&job->done);
     if (job->status == CADRE_OK)
         return CADRE_OK;
@@ -216,10 +256,8 @@ cadre_status cdr_sqlite_writer_commit(cdr_sqlite_writer *writer, cadre_commit *c
 cadre_status cdr_sqlite_writer_post(cdr_sqlite_writer *writer, cadre_fact *facts,
                                     size_t n_facts, cadre_error *err)
 {
-    cdr_sqlite_job job = {.type = JOB_POST,
-                          .facts = facts,
-                          .n_facts = n_facts,
-                          .err = CADRE_ERROR_INIT};
+    cdr_sqlite_job job = {
+        .type = JOB_POST, .facts = facts, .n_facts = n_facts, .err = CADRE_ERROR_INIT};
     return run(writer, &job, err);
 }
 
@@ -227,10 +265,8 @@ cadre_status cdr_sqlite_writer_lease(cdr_sqlite_writer *writer,
                                      const cadre_lease *wanted, int64_t *epoch,
                                      cadre_error *err)
 {
-    cdr_sqlite_job job = {.type = JOB_LEASE,
-                          .wanted = wanted,
-                          .epoch = epoch,
-                          .err = CADRE_ERROR_INIT};
+    cdr_sqlite_job job = {
+        .type = JOB_LEASE, .wanted = wanted, .epoch = epoch, .err = CADRE_ERROR_INIT};
     return run(writer, &job, err);
 }
 

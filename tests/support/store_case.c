@@ -192,6 +192,7 @@ static cadre_status see_frame(void *ctx, const cadre_frame_row *row, cadre_error
              row->mark[0] ? " marked " : "", row->mark, row->output[0] ? " = " : "",
              row->output);
     note(ctx, line);
+    ((store_case *)ctx)->frame = *row;
     return CADRE_OK;
 }
 

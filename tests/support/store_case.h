@@ -23,6 +23,7 @@ typedef struct store_case {
     cadre_error err;       // of the last call
     uint64_t conversation; // of the session that was read last
     char folder[64];       // for a store that keeps files
+    cadre_frame_row frame; // that was read last; its texts are gone
     char seen[4096];       // what was read last, a line a row
 } store_case;
 

@@ -18,7 +18,7 @@ typedef enum cadre_fact_type {
     CADRE_FACT_TRACE,
     CADRE_FACT_FRAME,   // a birth; pending or running
     CADRE_FACT_RUNNING, // pending to running: an intent, or another attempt; uses id,
-                        // attempts and, unless 0, start_seq
+                        // attempts, restarts and, unless 0, start_seq
     CADRE_FACT_MARK,    // this frame and all live ones below must end; uses id, mark
     CADRE_FACT_END,     // uses id, status, attempts unless 0, the fields of an end
     CADRE_FACT_MESSAGE  // said, or placed from the inbox when the id is there

@@ -6,18 +6,22 @@
 // born, starts, ends once; a message is said. What a store must keep true by itself:
 // 1. A batch is whole or not there. When commit returns OK it survives what the store
 //    promises to survive.
-// 2. No birth under a parent that ended or is marked: that fact is refused (flag), its
-//    batch goes on; what depends on a refused birth is refused too.
-// 3. (parent, key) is unique, a trace has one root, a conversation's positions count
-//    from 0 (that of a refused message stays empty), no frame ends before its children,
-//    and what a fact names (trace, frame, conversation of a message) was there before
-//    it. A violation fails the batch with ESTORE.
+// 2. No birth of a frame under a parent, or of a conversation under an owner, that
+// ended
+//    or is marked: that fact is refused (flag), its batch goes on; what depends on a
+//    refused birth is refused too.
+// 3. (parent, key) is unique, a trace has one root, a conversation one live root, its
+//    positions count from 0 (that of a refused message stays empty), no frame ends
+//    before its children, and what a fact names (trace, frame, conversation, owner) was
+//    there before it. A violation fails the batch with ESTORE.
 // 4. A frame ends once; a second end is ignored. Its first mark stays.
 // 5. A batch whose epoch is not that of the trace's lease changes nothing: ELOST.
 // 6. A request id is unique in its conversation.
 //
 // A conversation's owner (both columns or none) never changes. A message without a
-// position is in the inbox: the holder places it by a MESSAGE fact of the same id.
+// position (-1) is in the inbox, of any trace's conversation; the holder of that one
+// places it by a MESSAGE fact of the same id: it keeps its content. The same request
+// posted again is taken, and changes nothing.
 //
 // Texts may hold any UTF-8. A NULL text is "".
 #ifndef CADRE_EXT_STORE_H
@@ -31,7 +35,8 @@ extern "C" {
 
 typedef struct cadre_commit {
     cadre_id trace;
-    int64_t epoch;     // of the holder's lease; the batch with the TRACE fact makes it
+    int64_t epoch;     // of the holder's lease; the batch with the TRACE fact makes
+                       // it, for 60 s
     const char *owner; // who holds the new trace; with the TRACE fact only
     int64_t last_seq;
     cadre_fact *facts;
@@ -50,8 +55,9 @@ typedef struct cadre_store_reader {
 } cadre_store_reader;
 
 typedef enum cadre_query_kind {
-    CADRE_QUERY_TRACE,   // its row, conversations, frames (by birth), messages (by
-                         // conversation and position, the inbox last)
+    CADRE_QUERY_TRACE,   // its row, the conversations its frames work in, frames (by
+                         // birth), messages (by conversation and position, inboxes
+                         // last)
     CADRE_QUERY_SESSION, // a named conversation and its messages
     CADRE_QUERY_TRACES,  // trace rows, newest first
     CADRE_QUERY_LIVE     // frames of a trace that have not ended
