@@ -7,6 +7,7 @@
 
 #include "base/units.h"
 #include "net/attempt.h"
+#include "run/arguments.h"
 #include "run/tool_round.h"
 #include "run/view.h"
 #include "tree/outbox.h"
@@ -165,6 +166,7 @@ static cadre_status take_step(model_call *call, cadre_error *err)
 {
     cdr_tree *tree = call->frame->tree;
     int *used = &tree->script_used[call->agent->agent->index];
+    call->request.script_step = NULL;
     if (!call->model->is_scripted)
         return CADRE_OK;
     cdr_mutex_lock(&tree->mu);
@@ -219,7 +221,7 @@ static cadre_status next_wait(model_call *call, cadre_error *failure, int64_t *w
             limit[CDR_DURATION_TEXT_SIZE];
         snprintf(text, sizeof text, "%s", failure->text);
         snprintf(failure->text, sizeof failure->text,
-                 "%.350s (the server asks to wait %s; retry.max_backoff is %s)", text,
+                 "%.280s (the server asks to wait %s; retry.max_backoff is %s)", text,
                  cdr_duration_text(asked, wish),
                  cdr_duration_text(times->max_backoff_ms, limit));
         return CADRE_EFAILED;
@@ -258,6 +260,25 @@ static cadre_status attempt_again(model_call *call, cadre_error *failure)
     cdr_frame_start_locked(call->frame, true);
     cdr_mutex_unlock(&tree->mu);
     return cdr_tree_flush(tree, failure);
+}
+
+// Says whose call of which model failed, unless the text does; a script without a step
+// names the agent.
+static void name_failure(const model_call *call, cadre_error *failure)
+{
+    const cadre_error bare = *failure;
+    bool is_of_script = call->model->is_scripted && call->request.script_step == NULL;
+    if (call->frame->mark != CDR_MARK_NONE || is_of_script ||
+        bare.error_class == CADRE_CLASS_STORE || strncmp(bare.text, "agent '", 7) == 0)
+        return;
+    cadre_error_clear(failure);
+    if (strncmp(bare.text, "model '", 7) == 0)
+        cadre_fail_class(failure, bare.status, bare.error_class, bare.retryable,
+                         "agent '%s': %s", call->agent->name, bare.text);
+    else
+        cadre_fail_class(failure, bare.status, bare.error_class, bare.retryable,
+                         "agent '%s': model '%s': %s", call->agent->name,
+                         call->model->name, bare.text);
 }
 
 static cadre_status attempt_until_whole(model_call *call, cadre_error *failure)
@@ -301,15 +322,16 @@ static cdr_message *message_of(const model_call *call)
 
 // What was said beside calls is the answer too, until a later one: it is what a frame
 // has that ends by a limit.
-static void keep_answer_locked(model_call *call, cdr_message *message)
+static bool keep_answer_locked(model_call *call, const cdr_message *message)
 {
     cdr_work *work = call->agent->work;
     if (message->m.n_tool_calls > 0 && message->m.text[0] == '\0')
-        return;
+        return true;
     cdr_text_unref(work->output);
     work->output = cdr_text_new(message->m.text, strlen(message->m.text));
     work->answered_by = NULL;
     work->answer_reason = CADRE_STOP_NONE;
+    return work->output != NULL;
 }
 
 // The answer, its usage and the frames of its calls, in one commit.
@@ -335,10 +357,10 @@ static bool record_answer(model_call *call, cadre_answer *answer)
                              .own = event.u.message_end.usage,
                              .seq = message->m.seq};
         cdr_frame_end_locked(call->frame, &ending);
-        keep_answer_locked(call, message);
+        ok = keep_answer_locked(call, message);
         agent->work->round =
             cdr_round_new_locked(agent, message, agent->work->turn, &call->offer);
-        ok = agent->work->round != NULL;
+        ok = ok && agent->work->round != NULL;
     }
     cdr_mutex_unlock(&agent->tree->mu);
     *answer = (cadre_answer){&message->m, call->sink.finish};
@@ -401,7 +423,8 @@ static cadre_status prepare(model_call *call, const cadre_model_call *asked,
     cadre_status status = cdr_view_init(&call->view, call->agent, asked->history, err);
     if (status != CADRE_OK)
         return status;
-    call->system = cdr_team_render(asked->system, call->agent->tree->inputs);
+    call->system = cdr_team_render(asked->system == NULL ? "" : asked->system,
+                                   call->agent->tree->inputs);
     if (call->system == NULL ||
         !cdr_offer_init(&call->offer, call->agent, asked->tools, &call->arena))
         return cadre_fail(err, CADRE_ENOMEM, "no memory for a request");
@@ -444,6 +467,8 @@ static cadre_status ask(model_call *call, const cadre_model_call *asked,
         event.u.message_start.message_id = call->message_text;
         show_passing(call, &event);
         status = attempt_until_whole(call, failure);
+        if (status != CADRE_OK)
+            name_failure(call, failure);
     }
     cdr_work_free(cdr_work_end(call->frame));
     if (status == CADRE_OK && !record_answer(call, answer))
@@ -456,15 +481,23 @@ static cadre_status ask(model_call *call, const cadre_model_call *asked,
 cadre_status cadre_frame_ask_model(cadre_frame *frame, const cadre_model_call *asked,
                                    cadre_answer *answer, cadre_error *err)
 {
-    cdr_tree *tree = frame->tree;
     cadre_error failure = CADRE_ERROR_INIT;
+    if (asked == NULL || answer == NULL)
+        return cdr_fail_null(err, __func__);
     model_call call = {.agent = frame, .model = asked->model};
+    cadre_status status = cdr_check_frame(frame, err);
+    if (status != CADRE_OK)
+        return status;
+    cdr_tree *tree = frame->tree;
     if (asked->struct_size < sizeof *asked || asked->model == NULL)
         return cadre_fail(err, CADRE_EINVAL, "agent '%s': a model call without a model",
                           frame->name);
-    cdr_round_free(frame->work->round);
-    frame->work->round = NULL;
-    cadre_status status = reserve(&call, err);
+    status = cdr_check_array((cdr_argument){frame->name, "cadre_model_call.tools"},
+                             asked->tools.items, asked->tools.count, err);
+    if (status != CADRE_OK)
+        return status;
+    cdr_round_close(frame);
+    status = reserve(&call, err);
     if (status != CADRE_OK)
         return status;
     status = ask(&call, asked, answer, &failure);

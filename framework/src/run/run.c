@@ -2,9 +2,11 @@
 #include "run/execute.h"
 #include "run/run.h"
 
+#include "run/arguments.h"
+#include "run/session.h"
+
 #include "tree/outbox.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +26,30 @@ static void set_limits(cdr_tree *tree, const cadre_limits *asked)
         (cadre_limits){limit_of(asked->max_model_calls, team->max_model_calls, 200),
                        limit_of(asked->max_tool_calls, team->max_tool_calls, 500),
                        limit_of(asked->max_depth, team->max_depth, 32)};
+}
+
+static cadre_status take_session(cadre_run *run, const char *name, cadre_error *err)
+{
+    if (name == NULL)
+        return CADRE_OK;
+    run->session = strdup(name);
+    if (run->session == NULL)
+        return cadre_fail(err, CADRE_ENOMEM, "no memory for a session");
+    cadre_status status = cdr_session_claim(run->tree->runtime, run->session, err);
+    if (status != CADRE_OK) {
+        free(run->session);
+        run->session = NULL;
+    }
+    return status;
+}
+
+static void give_session_back(cadre_run *run)
+{
+    if (run->session == NULL)
+        return;
+    cdr_session_release(run->tree->runtime, run->session);
+    free(run->session);
+    run->session = NULL;
 }
 
 // A session's earlier messages, as they come from the store.
@@ -140,6 +166,10 @@ static void fill_result(cadre_run *run)
         .offline = tree->runtime->offline,
     };
     run->result.error = cdr_failure_info(ran->failure);
+    if (ran->failure == NULL && ran->status != CADRE_FRAME_COMPLETED)
+        run->result.error =
+            (cadre_error_info){CADRE_CLASS_ERROR, false,
+                               "no memory to tell why it failed", tree->root->name, ""};
 }
 
 // The store is gone: what the result claims must be true without it.
@@ -184,6 +214,10 @@ static void end_stream(cadre_run *run)
 {
     cdr_tree *tree = run->tree;
     cdr_event_id id;
+    if (run->session != NULL) {
+        cdr_tree_flush(tree, NULL); // a lost store is told below
+        give_session_back(run);     // before anyone can know that it is free
+    }
     fill_result(run);
     cadre_event event = end_event(run);
     cdr_mutex_lock(&tree->mu);
@@ -221,9 +255,34 @@ static void run_destroy(cadre_run *run)
     cdr_event_free_list(run->spent);
     cdr_ran_fini(&run->ran);
     cdr_run_listing_fini(&run->listing);
+    give_session_back(run);
     cdr_tree_free(run->tree);
     cdr_strand_fini(&run->owner);
     free(run);
+}
+
+static cadre_status check_config(const cadre_run_config *config, cadre_error *err)
+{
+    const struct {
+        const char *name;
+        int value;
+    } limits[] = {
+        {"cadre_run_config.limits.max_model_calls", config->limits.max_model_calls},
+        {"cadre_run_config.limits.max_tool_calls", config->limits.max_tool_calls},
+        {"cadre_run_config.limits.max_depth", config->limits.max_depth},
+    };
+    cadre_status status = cdr_check_text((cdr_argument){NULL, "cadre_run_config.input"},
+                                         config->input, err);
+    if (status == CADRE_OK)
+        status = cdr_check_text((cdr_argument){NULL, "cadre_run_config.session"},
+                                config->session, err);
+    if (status == CADRE_OK)
+        status = cdr_check_time((cdr_argument){NULL, "cadre_run_config.timeout_ms"},
+                                config->timeout_ms, err);
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0] && status == CADRE_OK; i++)
+        status =
+            cdr_check_limit((cdr_argument){NULL, limits[i].name}, limits[i].value, err);
+    return status;
 }
 
 cadre_status cadre_run_start(cadre_team *team, const cadre_run_config *config,
@@ -231,7 +290,11 @@ cadre_status cadre_run_start(cadre_team *team, const cadre_run_config *config,
 {
     if (team == NULL || config == NULL || config->struct_size < sizeof *config)
         return cadre_fail(err, CADRE_EINVAL, "a run needs a team and CADRE_RUN(...)");
-    cadre_status status = cadre_team_seal(team, err);
+    if (out == NULL)
+        return cdr_fail_null(err, __func__);
+    cadre_status status = check_config(config, err);
+    if (status == CADRE_OK)
+        status = cadre_team_seal(team, err);
     if (status == CADRE_OK)
         status = cdr_team_check_keys(team, err);
     if (status != CADRE_OK)
@@ -249,8 +312,10 @@ cadre_status cadre_run_start(cadre_team *team, const cadre_run_config *config,
     if (config->no_events)
         cdr_queue_deafen(&run->tree->queue);
     run->tree->inputs = cdr_team_inputs(team, config->inputs, err);
-    status =
-        run->tree->inputs == NULL ? CADRE_EINVAL : open_root(run->tree, config, err);
+    status = run->tree->inputs == NULL ? CADRE_EINVAL
+                                       : take_session(run, config->session, err);
+    if (status == CADRE_OK)
+        status = open_root(run->tree, config, err);
     if (status == CADRE_OK) {
         run->pending = 1;
         status = cdr_pool_run(team->runtime->pool, run_root, run, err);
@@ -265,7 +330,8 @@ cadre_status cadre_run_start(cadre_team *team, const cadre_run_config *config,
 
 cadre_status cadre_run_next(cadre_run *run, const cadre_event **event, cadre_error *err)
 {
-    (void)err;
+    if (run == NULL || event == NULL)
+        return cdr_fail_null(err, __func__);
     cdr_event_free_list(run->spent);
     run->spent = NULL;
     if (run->events == NULL)
@@ -297,6 +363,8 @@ static cadre_status status_of(const cadre_result *result)
 cadre_status cadre_run_wait(cadre_run *run, const cadre_result **result,
                             cadre_error *err)
 {
+    if (run == NULL)
+        return cdr_fail_null(err, __func__);
     cdr_event_free_list(run->events);
     run->events = NULL;
     cdr_queue_deafen(&run->tree->queue);
@@ -313,6 +381,8 @@ cadre_status cadre_run_wait(cadre_run *run, const cadre_result **result,
 
 void cadre_run_cancel(cadre_run *run, const char *reason)
 {
+    if (run == NULL)
+        return;
     cdr_tree *tree = run->tree;
     const char *why = reason == NULL ? "cancelled" : reason;
     cdr_mutex_lock(&tree->mu);
@@ -337,5 +407,5 @@ void cadre_run_free(cadre_run *run)
 
 const char *cadre_run_trace_id(const cadre_run *run)
 {
-    return run->tree->trace_text;
+    return run == NULL ? "" : run->tree->trace_text;
 }

@@ -2,7 +2,6 @@
 //
 // Rules:
 // 1. Each call has a frame, born pending in the commit that records the answer, and
-// gets
 //    exactly one result.
 // 2. A result is recorded as it settles; the model gets them in call order.
 // 3. A tool that asks for a transfer only marks it. Transfers are decided in call order
@@ -25,6 +24,7 @@ typedef struct cdr_tool_entry {
     char *target, *target_message; // it asked for a transfer
     bool is_settled;
     cadre_result_code code;
+    char *complaint; // what the model was told of a bad call; NULL when it was none
 } cdr_tool_entry;
 
 typedef struct cdr_round {
@@ -48,6 +48,8 @@ bool cdr_offer_init(cdr_offer *offer, cadre_frame *frame, cadre_tools tools,
 // own but to the message. NULL: no memory.
 cdr_round *cdr_round_new_locked(cadre_frame *frame, cdr_message *message, int turn,
                                 const cdr_offer *offer) CDR_REQUIRES(frame->tree->mu);
-void cdr_round_free(cdr_round *round); // NULL ok
+
+// Frees the frame's round; calls that nobody ran get the result that they were not.
+void cdr_round_close(cadre_frame *frame);
 
 #endif
