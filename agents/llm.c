@@ -48,8 +48,10 @@ static cadre_status llm_init(void *state, const cadre_agent_config *config,
     self->max_turns = limit_of(config->options, "max_turns");
     self->max_bad_calls = limit_of(config->options, "max_bad_calls");
     self->instructions = strdup(text == NULL ? "" : text);
-    return self->instructions == NULL ? cadre_fail(err, CADRE_ENOMEM, "no memory")
-                                      : CADRE_OK;
+    if (self->instructions == NULL)
+        return cadre_fail(err, CADRE_ENOMEM, "agent '%s': no memory",
+                          config->info.name);
+    return CADRE_OK;
 }
 
 static void llm_fini(void *state)
@@ -61,6 +63,18 @@ static void llm_fini(void *state)
 static cadre_tools llm_tools(const void *state)
 {
     return ((const llm *)state)->tools;
+}
+
+// An answer without tool calls is the last, also one that was cut; but that says so.
+static cadre_status end_of(cadre_frame *frame, const cadre_answer *answer,
+                           cadre_error *err)
+{
+    if (answer->finish != CADRE_FINISH_LENGTH)
+        return CADRE_OK;
+    return cadre_frame_stop(
+        frame, CADRE_STOP_LIMIT, err,
+        "agent '%s': the model's token limit cut the answer (max_tokens)",
+        cadre_agent_get_info(cadre_frame_agent(frame))->name);
 }
 
 static cadre_status llm_run(void *state, cadre_frame *frame, cadre_error *err)
@@ -81,7 +95,7 @@ static cadre_status llm_run(void *state, cadre_frame *frame, cadre_error *err)
         if (status != CADRE_OK)
             return status;
         if (answer.message->n_tool_calls == 0)
-            return CADRE_OK;
+            return end_of(frame, &answer, err);
         status = cadre_frame_run_tools(frame, &answer, &round, err);
         if (status != CADRE_OK || round.transferred)
             return status;
@@ -89,9 +103,9 @@ static cadre_status llm_run(void *state, cadre_frame *frame, cadre_error *err)
         if (self->max_bad_calls != CADRE_UNLIMITED && bad_calls >= self->max_bad_calls)
             return cadre_frame_stop(
                 frame, CADRE_STOP_LIMIT, err,
-                "agent '%s': %d bad tool calls in a row "
-                "(max_bad_calls)",
-                cadre_agent_get_info(cadre_frame_agent(frame))->name, bad_calls);
+                "agent '%s': %d bad tool calls in a row (max_bad_calls); the last: %s",
+                cadre_agent_get_info(cadre_frame_agent(frame))->name, bad_calls,
+                round.last_bad);
     }
     return cadre_frame_stop(frame, CADRE_STOP_MAX_TURNS, err,
                             "agent '%s': no answer after %d turns (max_turns)",

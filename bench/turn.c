@@ -5,7 +5,6 @@
 #include <curl/curl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum {
     PIECES = 10,

@@ -32,6 +32,7 @@ static int report_ok(const cadre_team *team)
 {
     cli_page page;
 
+    cli_report_notes(team);
     if (!cli_page_init(&page))
         return CLI_EXIT_FAILED;
     print_summary(page.stream, team);
@@ -55,7 +56,7 @@ static int check_run(const cli_arguments *arguments)
     if (status == CADRE_OK) {
         exit_status = report_ok(team);
     } else {
-        cli_report_problems(team, path, &err);
+        cli_report_problems(team, &err);
         // A file that cannot be read is a mistake on the command line.
         exit_status = status == CADRE_EIO ? CLI_EXIT_USAGE : cli_exit_of_error(&err);
     }
@@ -77,7 +78,9 @@ const cadre_command cadre_command_check = {
     .max_arguments = 1,
     .options = options,
     .n_options = sizeof(options) / sizeof(options[0]),
-    .details = "Mistakes go to stderr, one line each, with file, line and column;\n"
-               "the exit status is 2 then.\n",
+    .details =
+        "Mistakes go to stderr, one line each, with file, line and column;\n"
+        "the exit status is 2 then. Notes tell of what is sound but never used,\n"
+        "and of programs that are not there yet; the exit status stays 0.\n",
     .run = check_run,
 };

@@ -32,6 +32,16 @@ static size_t widest_type(void)
     return widest;
 }
 
+static void print_type(FILE *stream, const char *kind, int widest,
+                       const cadre_kind_info *info)
+{
+    fprintf(stream, "%-8s  %-*s  %s", kind, widest, info->type,
+            info->summary ? info->summary : "");
+    if (info->origin)
+        fprintf(stream, " (%s)", info->origin);
+    fputc('\n', stream);
+}
+
 static int list_run(const cli_arguments *arguments)
 {
     cadre_kind_info info;
@@ -43,8 +53,7 @@ static int list_run(const cli_arguments *arguments)
         return CLI_EXIT_FAILED;
     for (size_t i = 0; i < N_KINDS; i++)
         for (size_t nth = 0; cadre_kind_at(kinds[i].kind, nth, &info); nth++)
-            fprintf(page.stream, "%-8s  %-*s  %s\n", kinds[i].name, widest, info.type,
-                    info.summary ? info.summary : "");
+            print_type(page.stream, kinds[i].name, widest, &info);
     return cli_page_finish(&page, CLI_EXIT_OK);
 }
 
@@ -53,6 +62,6 @@ const cadre_command cadre_command_list = {
     .summary = "Lists the built-in topologies, agents, tools, models and stores",
     .arguments = "",
     .details = "One line each: the kind, the type as team files write it, and what it "
-               "is.\n",
+               "is.\nAt a type that they cannot write stands where it comes from.\n",
     .run = list_run,
 };

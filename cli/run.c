@@ -31,6 +31,12 @@ static void request_fini(request *it)
     json_decref(it->inputs);
 }
 
+static int no_memory(void)
+{
+    cli_report("out of memory");
+    return CLI_EXIT_FAILED;
+}
+
 static int read_input(request *it, const cli_arguments *arguments)
 {
     const char *text = cli_arguments_text(arguments, 1);
@@ -42,7 +48,7 @@ static int read_input(request *it, const cli_arguments *arguments)
         if (!cli_text_is_utf8(text, strlen(text)))
             return cli_report_usage(arguments->command, "the input is not UTF-8");
         it->input = strdup(text);
-        return it->input ? CLI_EXIT_OK : CLI_EXIT_FAILED;
+        return it->input ? CLI_EXIT_OK : no_memory();
     }
     int exit_status = cli_input_read(&it->input);
     if (exit_status == CLI_EXIT_OK && !*it->input)
@@ -65,7 +71,7 @@ static int read_set(request *it, const cli_arguments *arguments, const char *pai
     char *name = strndup(pair, len);
     int failure = name ? json_object_set_new(it->inputs, name, json_string(value)) : -1;
     free(name);
-    return failure ? CLI_EXIT_FAILED : CLI_EXIT_OK;
+    return failure ? no_memory() : CLI_EXIT_OK;
 }
 
 static int read_sets(request *it, const cli_arguments *arguments)
@@ -96,25 +102,40 @@ static int read_form(request *it, const cli_arguments *arguments)
         .is_quiet = cli_arguments_has(arguments, "quiet"),
         .is_plain = cli_arguments_has(arguments, "plain"),
         .wants_all_frames = cli_arguments_has(arguments, "all"),
+        .timeout = cli_arguments_value(arguments, "timeout"),
+        .timeout_ms = it->timeout_ms,
     };
+    return CLI_EXIT_OK;
+}
+
+static int read_timeout(request *it, const cli_arguments *arguments)
+{
+    const char *timeout = cli_arguments_value(arguments, "timeout");
+
+    if (!timeout)
+        return CLI_EXIT_OK;
+    if (!cli_duration_parse(timeout, &it->timeout_ms))
+        return cli_report_usage(arguments->command,
+                                "option '--timeout': expected a duration such as "
+                                "250ms, 10s, 5m or 2h, not '%s'",
+                                timeout);
+    if (it->timeout_ms == 0)
+        return cli_report_usage(
+            arguments->command,
+            "option '--timeout': 0 is no limit; leave the option out");
     return CLI_EXIT_OK;
 }
 
 // Reads everything but the input, which may have to be waited for.
 static int request_init(request *it, const cli_arguments *arguments)
 {
-    const char *timeout = cli_arguments_value(arguments, "timeout");
-
     *it = (request){.team_path = cli_arguments_text(arguments, 0)};
     it->runtime = *CADRE_RUNTIME(.store = cli_arguments_value(arguments, "store"),
                                  .offline = cli_arguments_has(arguments, "offline"),
                                  .script = cli_arguments_value(arguments, "script"));
-    if (timeout && !cli_duration_parse(timeout, &it->timeout_ms))
-        return cli_report_usage(arguments->command,
-                                "option '--timeout': expected a duration such as "
-                                "250ms, 10s, 5m or 2h, not '%s'",
-                                timeout);
-    int exit_status = read_form(it, arguments);
+    int exit_status = read_timeout(it, arguments);
+    if (exit_status == CLI_EXIT_OK)
+        exit_status = read_form(it, arguments);
     return exit_status == CLI_EXIT_OK ? read_sets(it, arguments) : exit_status;
 }
 
@@ -128,12 +149,13 @@ static int report_no_run(const request *it, const cadre_team *team,
     if (err->status == CADRE_EIO && !team)
         exit_status =
             CLI_EXIT_USAGE; // the file named on the command line cannot be read
-    cli_report_problems(team, it->team_path, err);
-    if (it->show.form != CLI_SHOW_JSON)
+    cli_report_problems(team, err);
+    if (it->show.form == CLI_SHOW_ANSWER)
         return exit_status;
-    json_t *object = cli_json_no_run(err, team);
+    bool is_json = it->show.form == CLI_SHOW_JSON;
+    json_t *object = is_json ? cli_json_no_run(err, team) : cli_json_no_run_event(err);
     cli_output_init(&output);
-    cli_output_write_json(&output, object, JSON_INDENT(2));
+    cli_output_write_json(&output, object, is_json ? JSON_INDENT(2) : JSON_COMPACT);
     json_decref(object);
     return cli_output_finish(&output, exit_status);
 }
@@ -215,8 +237,11 @@ const cadre_command cadre_command_run = {
         "\n"
         "The answer goes to stdout, on a terminal while it is written; trace id, live\n"
         "tree, stack tree and summary go to stderr. With --json a run that could not\n"
-        "start prints {\"error\": ..., \"problems\": [...]} instead.\n"
+        "start prints {\"error\": ..., \"problems\": [...]} instead, with --events one "
+        "line\n"
+        "of type error.\n"
         "\n"
-        "Ctrl-C stops the run and everything below it; a second one ends at once.\n",
+        "Ctrl-C stops the run and everything below it; a second one ends at once and\n"
+        "kills the tools that run.\n",
     .run = run_run,
 };

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TRANSFER_TOOL "transfer_to_agent"
-
 // Where the piece ends that should end at `at`: never inside a character.
 static size_t piece_end(const char *text, size_t len, size_t at)
 {
@@ -99,7 +97,7 @@ static cadre_status play_handoffs(const json_t *handoffs, cadre_sink *sink,
         if (!arguments)
             return cadre_fail(err, CADRE_ENOMEM, "script: no memory for a handoff");
         size_t n = cadre_sink_add_call(sink);
-        cadre_sink_call_name(sink, n, TRANSFER_TOOL, strlen(TRANSFER_TOOL));
+        cadre_sink_call_name(sink, n, CADRE_TRANSFER_TOOL, strlen(CADRE_TRANSFER_TOOL));
         cadre_status status = add_arguments(sink, n, arguments, err);
         json_decref(arguments);
         if (status != CADRE_OK)

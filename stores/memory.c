@@ -68,10 +68,12 @@ static void memory_release(void *state, cadre_id id)
 
 static cadre_status memory_init(void *state, const char *url, cadre_error *err)
 {
+    cdr_memory_store_init(state); // fini comes after a failure too
     if (url && url[0])
         return cadre_fail(err, CADRE_ECONFIG,
-                          "store 'memory:%.200s': takes nothing after 'memory'", url);
-    cdr_memory_store_init(state);
+                          "store 'memory:%.200s': nothing may stand after 'memory'; "
+                          "write memory alone",
+                          url);
     return CADRE_OK;
 }
 

@@ -20,7 +20,8 @@ static const char schema[] =
     "\"argv\": {\"type\": \"array\", \"minItems\": 1,"
     " \"items\": {\"type\": \"string\", \"x-env\": true},"
     " \"description\": \"The program and its arguments, as they are: no shell. With a"
-    " slash the program is relative to the team file, else it is looked for in PATH\"},"
+    " slash the program is absolute, or in the folder of the team file; else it is"
+    " looked for in PATH\"},"
     "\"env\": {\"type\": \"array\", \"items\": {\"type\": \"string\"}, \"default\": [],"
     " \"description\": \"Names of variables to pass on, beside PATH, HOME, LANG, "
     "LC_ALL,"
@@ -124,6 +125,19 @@ static void command_fini(void *state)
     free(command->directory);
 }
 
+// A program may be installed later, so one that is not there is no mistake yet.
+static void note_missing(const cdr_command *command, const cadre_tool_config *config)
+{
+    char text[300];
+    int rc = cdr_command_find(command);
+    if (rc == 0 || config->note == NULL)
+        return;
+    const char *where = strchr(command->argv[0], '/') == NULL ? " (not in PATH)" : "";
+    (void)snprintf(text, sizeof(text), "cannot be run: %.200s: %s%s", command->argv[0],
+                   strerrordesc_np(rc), where);
+    config->note(config, text);
+}
+
 static cadre_status command_init(void *state, const cadre_tool_config *config,
                                  cadre_error *err)
 {
@@ -135,6 +149,8 @@ static cadre_status command_init(void *state, const cadre_tool_config *config,
         (size_t)json_integer_value(json_object_get(options, "max_output"));
     cadre_status status = read_argv(command, json_object_get(options, "argv"), err);
     if (status == CADRE_OK)
+        status = cdr_command_check_path(command, err);
+    if (status == CADRE_OK)
         status = read_env(command, json_object_get(options, "env"), err);
     if (status != CADRE_OK)
         return status;
@@ -142,6 +158,7 @@ static cadre_status command_init(void *state, const cadre_tool_config *config,
     if (command->directory == NULL)
         return cadre_fail(err, CADRE_EINVAL, "cannot use the folder '%s': %s",
                           config->directory, strerrordesc_np(errno));
+    note_missing(command, config);
     return CADRE_OK;
 }
 

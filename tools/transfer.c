@@ -22,8 +22,9 @@ static cadre_status transfer_init(void *state, const cadre_tool_config *config,
         "agent", "properties", "agent", "type", "string", "description",
         "The name of the agent that answers from here", "message", "type", "string",
         "description", "What that agent must know and do");
-    return self->parameters == NULL ? cadre_fail(err, CADRE_ENOMEM, "no memory")
-                                    : CADRE_OK;
+    return self->parameters == NULL
+               ? cadre_fail(err, CADRE_ENOMEM, "no memory for a tool")
+               : CADRE_OK;
 }
 
 static void transfer_fini(void *state)
@@ -32,20 +33,44 @@ static void transfer_fini(void *state)
     json_decref(self->parameters);
 }
 
+static char *put(char *to, const char *text)
+{
+    size_t len = strlen(text);
+    memcpy(to, text, len + 1);
+    return to + len;
+}
+
+// A line for each target, in the frame's arena; NULL: no memory. Measured first: there
+// may be many, and it is made for each turn.
+static const char *describe_targets(cadre_frame *frame, cadre_agents targets)
+{
+    static const char start[] = "Hands the conversation over to another agent, who "
+                                "answers from there. Agents:";
+    size_t size = sizeof(start);
+    for (size_t i = 0; i < targets.count; i++) {
+        const cadre_agent_info *to = cadre_agent_get_info(targets.items[i]);
+        size += strlen("\n- : ") + strlen(to->name) + strlen(to->description);
+    }
+    char *text = cadre_frame_alloc(frame, size);
+    if (text == NULL)
+        return NULL;
+    char *at = put(text, start);
+    for (size_t i = 0; i < targets.count; i++) {
+        const cadre_agent_info *to = cadre_agent_get_info(targets.items[i]);
+        at = put(put(at, "\n- "), to->name);
+        if (to->description[0] != '\0')
+            at = put(put(at, ": "), to->description);
+    }
+    return text;
+}
+
 static bool transfer_describe(const void *state, cadre_frame *frame,
                               cadre_tool_info *info)
 {
     const transfer *self = state;
     cadre_agents targets = cadre_frame_targets(frame);
-    const char *text = "Hands the conversation over to another agent, who answers from "
-                       "there. Agents:";
-    for (size_t i = 0; i < targets.count && text != NULL; i++) {
-        const cadre_agent_info *to = cadre_agent_get_info(targets.items[i]);
-        text =
-            cadre_frame_printf(frame, "%s\n- %s%s%s", text, to->name,
-                               to->description[0] == '\0' ? "" : ": ", to->description);
-    }
-    info->name = "transfer_to_agent";
+    const char *text = describe_targets(frame, targets);
+    info->name = CADRE_TRANSFER_TOOL;
     info->description = text == NULL ? "" : text;
     info->parameters = self->parameters;
     return targets.count > 0;

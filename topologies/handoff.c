@@ -2,9 +2,6 @@
 // they declare. Where none declares any, the entry may hand over to all others.
 #include "cadre/ext/agent.h"
 
-#include <stdio.h>
-#include <string.h>
-
 typedef struct handoff {
     const cadre_agent *entry;
     cadre_agents members;
@@ -28,35 +25,12 @@ static bool is_member(const handoff *self, const cadre_agent *agent)
     return false;
 }
 
-static cadre_status fail_edge(const handoff *self, const char *from, const char *to,
-                              cadre_error *err)
+static bool has_edges(cadre_agents members)
 {
-    char names[200] = "";
-    size_t len = 0;
-    for (size_t i = 0; i < self->members.count && len < sizeof names; i++) {
-        int n = snprintf(names + len, sizeof names - len, "%s%s", i == 0 ? "" : ", ",
-                         cadre_agent_get_info(self->members.items[i])->name);
-        len += n > 0 ? (size_t)n : 0;
-    }
-    return cadre_fail(err, CADRE_EINVAL,
-                      "agent '%s': handoff target '%s' is not a member (members: %s)",
-                      from, to, names);
-}
-
-static cadre_status check_edges(handoff *self, cadre_error *err)
-{
-    self->is_open = true;
-    for (size_t i = 0; i < self->members.count; i++) {
-        const cadre_agent *member = self->members.items[i];
-        cadre_handoffs edges = cadre_agent_handoffs(member);
-        for (size_t k = 0; k < edges.count; k++) {
-            if (!is_member(self, edges.items[k].to))
-                return fail_edge(self, cadre_agent_get_info(member)->name,
-                                 cadre_agent_get_info(edges.items[k].to)->name, err);
-            self->is_open = false;
-        }
-    }
-    return CADRE_OK;
+    for (size_t i = 0; i < members.count; i++)
+        if (cadre_agent_handoffs(members.items[i]).count > 0)
+            return true;
+    return false;
 }
 
 static cadre_status handoff_init(void *state, const cadre_agent_config *config,
@@ -82,7 +56,8 @@ static cadre_status handoff_init(void *state, const cadre_agent_config *config,
                                     json_object_get(options, "node_timeout"))};
     self->is_sticky = json_is_true(json_object_get(options, "sticky"));
     self->returns = json_is_true(json_object_get(options, "return_to_source"));
-    return check_edges(self, err);
+    self->is_open = !has_edges(self->members);
+    return CADRE_OK;
 }
 
 static cadre_edge handoff_edge(const void *ctx, const cadre_agent *from,
@@ -116,32 +91,29 @@ static cadre_status handoff_run(void *state, cadre_frame *frame, cadre_error *er
 
 extern const cadre_agent_ops cadre_topology_handoff;
 
-#define LIMIT(standard)                                                                \
+// A limit, but for its default and its last brace.
+#define LIMIT                                                                          \
     "{\"type\": [\"integer\", \"string\"], \"format\": \"limit\","                     \
-    " \"minimum\": 1, \"maximum\": 1000000, \"default\": " standard "}"
+    " \"minimum\": 1, \"maximum\": 1000000"
+
+static const char schema[] =
+    "{\"sticky\": {\"type\": \"boolean\", \"default\": true},"
+    " \"max_handoffs\": " LIMIT ", \"default\": 20},"
+    " \"window\": " LIMIT ", \"default\": 8},"
+    " \"min_unique\": " LIMIT "},"
+    " \"repeat\": " LIMIT ", \"default\": 3},"
+    " \"node_timeout\": {\"type\": \"string\", \"format\": \"duration\","
+    "   \"minimum\": 1},"
+    " \"return_to_source\": {\"type\": \"boolean\", \"default\": false}}";
 
 const cadre_agent_ops cadre_topology_handoff = {
     .struct_size = sizeof(cadre_agent_ops),
     .type = "handoff",
     .summary = "the entry answers or hands over along the members' handoffs",
     .block = "transfer",
-    .options_schema =
-        "{\"sticky\": {\"type\": \"boolean\", \"default\": true},"
-        " \"max_handoffs\": " LIMIT(
-            "20") ","
-                  " \"window\": " LIMIT(
-                      "8") ","
-                           " \"min_unique\": {\"type\": [\"integer\", \"string\"], "
-                           "\"format\": \"limit\","
-                           "   \"minimum\": 1, \"maximum\": 1000000},"
-                           " \"repeat\": " LIMIT(
-                               "3") ","
-                                    " \"node_timeout\": {\"type\": \"string\", "
-                                    "\"format\": \"duration\","
-                                    "   \"minimum\": 1},"
-                                    " \"return_to_source\": {\"type\": \"boolean\", "
-                                    "\"default\": false}}",
+    .options_schema = schema,
     .state_size = sizeof(handoff),
+    .uses_handoffs = true,
     .init = handoff_init,
     .run = handoff_run,
 };

@@ -1,3 +1,4 @@
+// See duration.h.
 #include "duration.h"
 
 #include <inttypes.h>
@@ -21,7 +22,7 @@ bool cli_duration_parse(const char *text, int64_t *ms)
     for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
         if (strcmp(text + n_digits, units[i].unit) == 0) {
             *ms = number * units[i].ms;
-            return number > 0;
+            return true;
         }
     }
     return false;

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Reads `250ms 10s 5m 2h`: a whole number above 0 and a unit.
+// Reads `250ms 10s 5m 2h`: a whole number and a unit.
 bool cli_duration_parse(const char *text, int64_t *ms);
 
 // Writes "32 ms", "1.2 s", "2 m 05 s", "3 h 07 m"; "" when negative.

@@ -1,3 +1,4 @@
+// See input.h.
 #include "input.h"
 
 #include "report.h"

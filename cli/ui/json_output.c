@@ -1,3 +1,4 @@
+// See json_output.h.
 #include "json_output.h"
 
 #include "text.h"
@@ -42,6 +43,20 @@ static void set(json_t *object, const char *key, json_t *value)
 {
     // Missing memory shows at the end: the object is then NULL or lacks the field.
     json_object_set_new(object, key, value);
+}
+
+static json_t *time_json(int64_t ms)
+{
+    time_t seconds = (time_t)(ms / 1000);
+    struct tm parts;
+    char day[32], text[48];
+
+    if (ms <= 0 || !gmtime_r(&seconds, &parts))
+        return json_null();
+    if (strftime(day, sizeof(day), "%Y-%m-%dT%H:%M:%S", &parts) == 0)
+        return json_null();
+    snprintf(text, sizeof(text), "%s.%03dZ", day, (int)(ms % 1000));
+    return json_string(text);
 }
 
 static json_t *usage_json(const cadre_usage *usage)
@@ -125,6 +140,7 @@ static void add_frame(json_t *line, const cadre_event *event)
         set(line, "key", text_or_null(event->u.frame_start.key));
         set(line, "referer", text_or_null(event->u.frame_start.referer));
         set(line, "depth", json_integer(event->u.frame_start.depth));
+        set(line, "input", text_or_null(event->u.frame_start.input));
         return;
     }
     set(line, "status",
@@ -186,6 +202,7 @@ static void add_fields(json_t *line, const cadre_event *event)
     case CADRE_EVENT_STREAM_START:
         set(line, "trace_id", text_or_null(event->u.stream_start.trace_id));
         set(line, "team", text_or_null(event->u.stream_start.team));
+        set(line, "offline", json_boolean(event->u.stream_start.offline));
         break;
     case CADRE_EVENT_FRAME_START:
     case CADRE_EVENT_FRAME_END:
@@ -224,31 +241,26 @@ static void add_fields(json_t *line, const cadre_event *event)
     }
 }
 
+static json_t *now_json(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return time_json((int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000);
+}
+
 json_t *cli_json_event(const cadre_event *event)
 {
     json_t *line = json_object();
 
     set(line, "seq", event->seq > 0 ? json_integer(event->seq) : json_null());
     set(line, "type", text_or_null(cadre_event_type_name(event->type)));
+    set(line, "time", now_json());
     set(line, "frame", name_or_null(event->frame_id));
     set(line, "thread_id", name_or_null(event->thread_id));
     set(line, "agent", name_or_null(event->agent));
     add_fields(line, event);
     return line;
-}
-
-static json_t *time_json(int64_t ms)
-{
-    time_t seconds = (time_t)(ms / 1000);
-    struct tm parts;
-    char day[32], text[48];
-
-    if (ms <= 0 || !gmtime_r(&seconds, &parts))
-        return json_null();
-    if (strftime(day, sizeof(day), "%Y-%m-%dT%H:%M:%S", &parts) == 0)
-        return json_null();
-    snprintf(text, sizeof(text), "%s.%03dZ", day, (int)(ms % 1000));
-    return json_string(text);
 }
 
 static bool is_agent(const cadre_frame_info *frame)
@@ -338,20 +350,31 @@ json_t *cli_json_result(const cadre_result *result, cli_frames frames,
     return object;
 }
 
-json_t *cli_json_no_run(const cadre_error *err, const cadre_team *team)
+static cadre_error_info info_of(const cadre_error *err)
 {
-    cadre_error_info error = {.error_class = err->error_class,
+    return (cadre_error_info){.error_class = err->error_class == CADRE_CLASS_NONE
+                                                 ? CADRE_CLASS_ERROR
+                                                 : err->error_class,
                               .retryable = err->retryable,
                               .message = err->text};
+}
+
+json_t *cli_json_no_run(const cadre_error *err, const cadre_team *team)
+{
+    const cadre_error_info error = info_of(err);
     json_t *object = json_object(), *texts = json_array();
     size_t n = 0;
     const char *const *problems = team ? cadre_team_problems(team, &n) : NULL;
 
-    if (error.error_class == CADRE_CLASS_NONE)
-        error.error_class = CADRE_CLASS_ERROR;
     for (size_t i = 0; i < n; i++)
         json_array_append_new(texts, text_or_null(problems[i]));
     set(object, "error", error_json(&error));
     set(object, "problems", texts);
     return object;
+}
+
+json_t *cli_json_no_run_event(const cadre_error *err)
+{
+    return cli_json_event(
+        &(const cadre_event){.type = CADRE_EVENT_ERROR, .u.error = info_of(err)});
 }

@@ -8,7 +8,7 @@
 
 #include <cadre/run.h>
 
-// One line of --events.
+// One line of --events; its time is now.
 json_t *cli_json_event(const cadre_event *event);
 
 typedef struct cli_frames {
@@ -22,6 +22,9 @@ json_t *cli_json_result(const cadre_result *result, cli_frames frames,
 
 // The object of --json when there was no run: {error, problems}. `team` may be NULL.
 json_t *cli_json_no_run(const cadre_error *err, const cadre_team *team);
+
+// The only line of --events when there was no run.
+json_t *cli_json_no_run_event(const cadre_error *err);
 
 // Indexes of the nearest agent above each frame, -1: none. malloc; NULL: no memory.
 int *cli_json_agent_parents(cli_frames frames);

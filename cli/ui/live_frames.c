@@ -1,3 +1,4 @@
+// See live_frames.h.
 #include "live_frames.h"
 
 #include "duration.h"
@@ -13,8 +14,10 @@ bool cli_live_frames_init(cli_live_frames *frames)
 
 void cli_live_frames_fini(cli_live_frames *frames)
 {
-    for (size_t i = 0; i < frames->n; i++)
+    for (size_t i = 0; i < frames->n; i++) {
         free(frames->items[i].name);
+        json_decref(frames->items[i].tools);
+    }
     free(frames->items);
     free(frames->parents);
     free(frames->rows);
@@ -73,6 +76,8 @@ static void add(cli_live_frames *frames, const cadre_event *event)
         return;
     cli_live_frame *frame = &frames->items[frames->n];
     *frame = (cli_live_frame){.name = strdup(event->agent ? event->agent : ""),
+                              .is_transfer =
+                                  strcmp(event->u.frame_start.key, "transfer") == 0,
                               .status = CADRE_FRAME_RUNNING,
                               .started_ms = cli_duration_clock_ms()};
     if (!frame->name)
@@ -100,6 +105,70 @@ static void say(cli_live_frame *frame, const char *verb, const char *object)
              object);
 }
 
+static void append(cli_live_frame *frame, const char *text)
+{
+    size_t len = strlen(frame->doing);
+
+    snprintf(frame->doing + len, sizeof(frame->doing) - len, "%s", text);
+}
+
+static void say_tools(cli_live_frame *frame)
+{
+    const char *id = NULL, *before = " ";
+    json_t *name = NULL;
+
+    say(frame, "runs", "");
+    json_object_foreach(frame->tools, id, name)
+    {
+        append(frame, before);
+        append(frame, json_string_value(name));
+        before = ", ";
+    }
+}
+
+// The last line that one of them told, as long as that one runs.
+static void say_progress(cli_live_frame *frame, const cadre_event *event)
+{
+    snprintf(frame->told_by, sizeof(frame->told_by), "%s",
+             event->u.tool_progress.call_id);
+    say(frame, "runs", event->u.tool_progress.name);
+    append(frame, ": ");
+    append(frame, event->u.tool_progress.text);
+}
+
+static void start_tool(cli_live_frame *frame, const cadre_event *event)
+{
+    if (!frame->tools)
+        frame->tools = json_object();
+    json_object_set_new(frame->tools, event->u.tool_call.call_id,
+                        json_string(event->u.tool_call.name));
+    if (!*frame->told_by)
+        say_tools(frame);
+}
+
+static void end_tool(cli_live_frame *frame, const cadre_event *event)
+{
+    const char *id = event->u.tool_result.call_id;
+
+    json_object_del(frame->tools, id);
+    if (strncmp(frame->told_by, id, sizeof(frame->told_by) - 1) == 0)
+        frame->told_by[0] = '\0';
+    if (*frame->told_by)
+        return;
+    if (json_object_size(frame->tools) > 0)
+        say_tools(frame);
+    else if (!frame->has_handed_over)
+        say(frame, "works", "");
+}
+
+static void hand_over(cli_live_frame *frame, const cadre_event *event)
+{
+    if (strcmp(event->u.transfer.decision, "done") != 0)
+        return;
+    frame->has_handed_over = true;
+    say(frame, "handed over to", event->u.transfer.to);
+}
+
 static void update(cli_live_frame *frame, const cadre_event *event)
 {
     switch (event->type) {
@@ -117,14 +186,16 @@ static void update(cli_live_frame *frame, const cadre_event *event)
         frame->output_tokens += event->u.message_end.usage.output_tokens;
         break;
     case CADRE_EVENT_TOOL_CALL:
-        say(frame, "runs", event->u.tool_call.name);
+        start_tool(frame, event);
+        break;
+    case CADRE_EVENT_TOOL_PROGRESS:
+        say_progress(frame, event);
         break;
     case CADRE_EVENT_TOOL_RESULT:
-        say(frame, "works", "");
+        end_tool(frame, event);
         break;
     case CADRE_EVENT_TRANSFER:
-        if (strcmp(event->u.transfer.decision, "done") == 0)
-            say(frame, "handed over to", event->u.transfer.to);
+        hand_over(frame, event);
         break;
     case CADRE_EVENT_RETRY:
         say(frame, "asks again after:",
@@ -152,7 +223,18 @@ void cli_live_frames_take(cli_live_frames *frames, const cadre_event *event)
     update(&frames->items[at], event);
 }
 
-static void fill_row(cli_tree_row *row, const cli_live_frame *frame, unsigned n_draws,
+// How it was reached, and what it does.
+static const char *note_of(cli_live_frame *frame)
+{
+    const char *doing = frame->has_ended ? "" : frame->doing;
+
+    snprintf(frame->note, sizeof(frame->note), "%s%s%s",
+             frame->is_transfer ? "(transfer)" : "",
+             frame->is_transfer && *doing ? " " : "", doing);
+    return frame->note;
+}
+
+static void fill_row(cli_tree_row *row, cli_live_frame *frame, unsigned n_draws,
                      int64_t now_ms)
 {
     // Marks of one column that every terminal has.
@@ -161,7 +243,7 @@ static void fill_row(cli_tree_row *row, const cli_live_frame *frame, unsigned n_
 
     *row = (cli_tree_row){.name = frame->name,
                           .referer = frame->referer,
-                          .note = "",
+                          .note = note_of(frame),
                           .colour = cli_tree_status_colour(frame->status),
                           .input_tokens = frame->input_tokens,
                           .output_tokens = frame->output_tokens};
@@ -171,7 +253,6 @@ static void fill_row(cli_tree_row *row, const cli_live_frame *frame, unsigned n_
     } else {
         row->state = working[n_draws % 4];
         row->duration_ms = now_ms - frame->started_ms;
-        row->note = frame->doing;
     }
 }
 

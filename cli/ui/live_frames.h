@@ -11,7 +11,12 @@
 typedef struct cli_live_frame {
     char *name;
     char referer[16];
-    char doing[64];
+    char doing[160];
+    char note[192];   // of the last page
+    json_t *tools;    // call id -> name, of those that run; NULL: none yet
+    char told_by[64]; // call id of the tool whose line is shown; "": none
+    bool is_transfer; // got there by a handover
+    bool has_handed_over;
     bool has_ended;
     cadre_frame_status status;
     int64_t started_ms; // monotonic

@@ -1,8 +1,8 @@
+// See live_tree.h.
 #include "live_tree.h"
 
 #include "live_frames.h"
 
-#include "duration.h"
 #include "print_tree.h"
 
 #include <pthread.h>
@@ -35,9 +35,14 @@ static void write_all(int fd, const char *text, size_t len)
     }
 }
 
-// Back to the first column of the first line drawn. A terminal made narrower since has
-// broken long lines in several.
-static void print_way_up(const cli_live_tree *tree, size_t columns, FILE *stream)
+// Erases what stands on the screen, line by line from below, and is then in the first
+// column of its first line. A terminal made narrower since has broken long lines in
+// several; one made wider has joined them again. What has left the screen at the top is
+// out of reach.
+//
+// Not with one "erase to the end of the screen": where that starts at the top left
+// corner some terminals (tmux) keep the screen as history first, with the tree in it.
+static void erase(const cli_live_tree *tree, size_t columns, size_t rows, FILE *stream)
 {
     size_t n_lines = 0;
 
@@ -45,10 +50,11 @@ static void print_way_up(const cli_live_tree *tree, size_t columns, FILE *stream
         n_lines += tree->drawn_widths[i] > 0
                        ? (tree->drawn_widths[i] + columns - 1) / columns
                        : 1;
+    if (n_lines > rows - 1)
+        n_lines = rows - 1;
     fputc('\r', stream);
-    if (n_lines > 0)
-        fprintf(stream, "\033[%zuA", n_lines);
-    fputs("\033[J", stream);
+    for (size_t i = 0; i < n_lines; i++)
+        fputs("\033[A\033[2K", stream);
 }
 
 static bool make_room(cli_live_tree *tree, size_t n_rows)
@@ -73,7 +79,7 @@ static void draw_locked(cli_live_tree *tree, bool is_empty)
     if (!stream)
         return;
     cli_terminal_size(tree->terminal, &columns, &rows);
-    print_way_up(tree, columns, stream);
+    erase(tree, columns, rows, stream);
     tree->n_drawn = 0;
     if (!is_empty && rows > 1 && columns > 1 && make_room(tree, rows)) {
         cli_tree_page page = {.columns = columns - 1, .max_rows = rows - 1};

@@ -1,3 +1,4 @@
+// See options.h.
 #include "options.h"
 
 #include "report.h"

@@ -1,3 +1,4 @@
+// See output.h.
 #include "output.h"
 
 #include "report.h"

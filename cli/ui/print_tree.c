@@ -1,3 +1,4 @@
+// See print_tree.h.
 #include "print_tree.h"
 
 #include "duration.h"
@@ -24,6 +25,9 @@ typedef enum tree_column {
     COLUMN_OUTPUT,
     N_COLUMNS
 } tree_column;
+
+// What a tool said may be long; it is cut to this where nobody knows a width.
+#define REMARK_COLUMNS 160
 
 // A line that is being printed, up to its last column.
 typedef struct tree_line {
@@ -120,6 +124,8 @@ static void measure(const cli_tree_page *page, const cli_tree_layout *layout,
         int at = layout->order[i];
         const cli_tree_row *row = &page->rows[at];
         row_texts texts = texts_of(row);
+        if (row->is_remark)
+            continue;
         size_t label = cli_tree_layout_indent(layout, at) + cli_text_width(row->name);
         if (label > label_limit(page))
             label = label_limit(page);
@@ -135,24 +141,38 @@ static void measure(const cli_tree_page *page, const cli_tree_layout *layout,
         widths[COLUMN_REFERER] = 0;
 }
 
-// `width` 0: the name is printed as long as it is.
-static void put_label(tree_line *line, const cli_tree_layout *layout, int at,
-                      const char *name, size_t width)
+static void put_branches(tree_line *line, const cli_tree_layout *layout, int at)
 {
     size_t indent = cli_tree_layout_indent(layout, at);
-    size_t left = line->left;
 
-    if (indent > 0 && indent < left) {
-        cli_terminal_colour(line->terminal, line->stream, CLI_COLOUR_DIM);
-        cli_tree_layout_print(layout, at, line->terminal->has_utf8, line->stream);
-        cli_terminal_colour(line->terminal, line->stream, CLI_COLOUR_NONE);
-        line->left -= indent;
-        line->used += indent;
-    }
+    if (indent == 0 || indent >= line->left)
+        return;
+    cli_terminal_colour(line->terminal, line->stream, CLI_COLOUR_DIM);
+    cli_tree_layout_print(layout, at, line->terminal->has_utf8, line->stream);
+    cli_terminal_colour(line->terminal, line->stream, CLI_COLOUR_NONE);
+    line->left -= indent;
+    line->used += indent;
+}
+
+// `width` 0: the name is printed as long as it is.
+static void put_label(tree_line *line, const char *name, size_t width)
+{
+    size_t left = line->left + line->used;
+
     if (width > line->used && width - line->used < line->left)
         line->left = width - line->used;
     put_text(line, name, CLI_COLOUR_NONE);
     line->left = left - line->used;
+}
+
+static void put_remark(tree_line *line, const cli_tree_row *row)
+{
+    if (line->left == SIZE_MAX - line->used)
+        line->left = REMARK_COLUMNS;
+    put_text(line, "! ", CLI_COLOUR_RED);
+    put_text(line, row->name, CLI_COLOUR_NONE);
+    line->blanks = 2;
+    put_text(line, row->note, CLI_COLOUR_NONE);
 }
 
 static void put_row(tree_line *line, const cli_tree_row *row, const size_t *widths)
@@ -192,9 +212,14 @@ static size_t print_rows(const cli_tree_page *page, const cli_tree_layout *layou
     for (size_t i = first; i < layout->n; i++, n_lines++) {
         int at = layout->order[i];
         tree_line line = *empty;
-        put_label(&line, layout, at, page->rows[at].name,
-                  page->columns > 0 ? widths[COLUMN_LABEL] : 0);
-        put_row(&line, &page->rows[at], widths);
+        const cli_tree_row *row = &page->rows[at];
+        put_branches(&line, layout, at);
+        if (row->is_remark) {
+            put_remark(&line, row);
+        } else {
+            put_label(&line, row->name, page->columns > 0 ? widths[COLUMN_LABEL] : 0);
+            put_row(&line, row, widths);
+        }
         fputc('\n', line.stream);
         if (line_widths)
             line_widths[n_lines] = line.used;
@@ -233,11 +258,11 @@ cli_colour cli_tree_status_colour(cadre_frame_status status)
 }
 
 // What stands behind a row: how it was reached where that is no plain call, and why it
-// did not end well.
+// did not end well, where that happened and not on all rows above.
 static const char *note_of(const cadre_frame_info *frame)
 {
-    if (frame->status != CADRE_FRAME_COMPLETED && frame->error.message &&
-        *frame->error.message)
+    if (frame->status != CADRE_FRAME_COMPLETED &&
+        strcmp(frame->error.frame_id, frame->id) == 0)
         return frame->error.message;
     if (frame->stop_reason != CADRE_STOP_NONE &&
         frame->stop_reason != CADRE_STOP_FINAL &&
@@ -258,8 +283,14 @@ static void fill_row(cli_tree_row *row, const cadre_frame_info *frame)
     row->output_tokens += frame->usage.output_tokens;
 }
 
-// Rows of the agents among the frames. What an agent used itself is what its subtree
-// used without the subtrees of the agents below.
+bool cli_tree_is_failed_tool(const cadre_frame_info *frame)
+{
+    return strcmp(frame->kind, "tool") == 0 && (frame->status == CADRE_FRAME_FAILED ||
+                                                frame->status == CADRE_FRAME_TIMEOUT);
+}
+
+// Rows of the agents among the frames, and of tool calls that failed. What an agent
+// used itself is what its subtree used without the subtrees of the agents below.
 static size_t fill_rows(cli_frames frames, const int *agent_parents, int *row_of,
                         cli_tree_row *rows, int *parents)
 {
@@ -267,14 +298,19 @@ static size_t fill_rows(cli_frames frames, const int *agent_parents, int *row_of
 
     for (size_t i = 0; i < frames.count; i++) {
         const cadre_frame_info *frame = &frames.items[i];
-        if (strcmp(frame->kind, "agent") != 0)
-            continue;
+        bool is_agent = strcmp(frame->kind, "agent") == 0;
         int above = agent_parents[i] < 0 ? -1 : row_of[agent_parents[i]];
-        if (above >= 0) {
+        if (!is_agent && !cli_tree_is_failed_tool(frame))
+            continue;
+        if (is_agent && above >= 0) {
             rows[above].input_tokens -= frame->usage.input_tokens;
             rows[above].output_tokens -= frame->usage.output_tokens;
         }
-        fill_row(&rows[n], frame);
+        if (is_agent)
+            fill_row(&rows[n], frame);
+        else
+            rows[n] = (cli_tree_row){
+                .name = frame->name, .note = frame->error.message, .is_remark = true};
         parents[n] = above;
         row_of[i] = (int)n++;
     }

@@ -2,6 +2,7 @@
 //
 //   desk                api      completed   32 ms
 //   └─ triage           agent    completed   12 ms   10 in   4 out
+//      ├─ ! look  tool_error: cannot start './look': No such file or directory
 //      └─ after_sales   agent    completed   20 ms   31 in  12 out  (transfer)
 //
 // Thread: one thread.
@@ -14,6 +15,7 @@
 // Texts are borrowed; "" or 0: nothing is shown there.
 typedef struct cli_tree_row {
     const char *name, *referer, *state, *note;
+    bool is_remark;    // only name and note: something that went wrong
     cli_colour colour; // of the state
     int64_t duration_ms;
     int64_t input_tokens, output_tokens; // its own, without what is below
@@ -32,9 +34,13 @@ typedef struct cli_tree_page {
 size_t cli_tree_print(const cli_tree_page *page, const cli_terminal *terminal,
                       FILE *stream, size_t *widths);
 
-// Prints the agents of a run that ended. False: no memory.
+// Prints the agents of a run that ended, and the tool calls that failed. False: no
+// memory.
 bool cli_tree_print_frames(cli_frames frames, const cli_terminal *terminal,
                            FILE *stream);
+
+// Did a tool call fail, other than by the end of its run?
+bool cli_tree_is_failed_tool(const cadre_frame_info *frame);
 
 // The colour a status is shown in.
 cli_colour cli_tree_status_colour(cadre_frame_status status);

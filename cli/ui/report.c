@@ -1,3 +1,4 @@
+// See report.h.
 #include "report.h"
 
 #include "text.h"
@@ -24,17 +25,32 @@ static void print_line(const char *prefix, const char *text)
     free(line);
 }
 
-void cli_report(const char *format, ...)
+static void print_format(const char *prefix, const char *format, va_list args)
 {
     char *text = NULL;
+    int len = vasprintf(&text, format, args);
+
+    print_line(prefix, len >= 0 ? text : "out of memory");
+    if (len >= 0)
+        free(text);
+}
+
+void cli_report(const char *format, ...)
+{
     va_list args;
 
     va_start(args, format);
-    int len = vasprintf(&text, format, args);
+    print_format("cadre: ", format, args);
     va_end(args);
-    print_line("cadre: ", len >= 0 ? text : "out of memory");
-    if (len >= 0)
-        free(text);
+}
+
+void cli_report_note(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    print_format("", format, args);
+    va_end(args);
 }
 
 int cli_report_usage(const cadre_command *command, const char *format, ...)
@@ -58,8 +74,42 @@ int cli_report_usage(const cadre_command *command, const char *format, ...)
     return CLI_EXIT_USAGE;
 }
 
-void cli_report_problems(const cadre_team *team, const char *path,
-                         const cadre_error *err)
+// "team.yaml: 2 problems; script.yaml: 1 problem": those of a file stand together, and
+// so do those of none.
+static void report_counts(const cadre_team *team, size_t n)
+{
+    char *text = NULL;
+    size_t len = 0;
+    size_t first = 0;
+    FILE *stream = open_memstream(&text, &len);
+
+    if (!stream)
+        return;
+    while (first < n) {
+        const char *file = cadre_team_problem_file(team, first);
+        size_t last = first;
+        while (last < n && cadre_team_problem_file(team, last) == file)
+            last++;
+        fprintf(stream, "%s%s%s%zu problem%s", first > 0 ? "; " : "", file ? file : "",
+                file ? ": " : "", last - first, last - first == 1 ? "" : "s");
+        first = last;
+    }
+    if (fclose(stream) == 0)
+        cli_report("%s", text);
+    free(text);
+}
+
+void cli_report_notes(const cadre_team *team)
+{
+    size_t n = 0;
+    const char *const *notes = cadre_team_notes(team, &n);
+
+    for (size_t i = 0; i < n; i++)
+        cli_report_note("%s", notes[i]);
+}
+
+// Lines with a place stay as compilers write them, so that editors find it.
+void cli_report_problems(const cadre_team *team, const cadre_error *err)
 {
     size_t n = 0;
     const char *const *problems = team ? cadre_team_problems(team, &n) : NULL;
@@ -69,8 +119,8 @@ void cli_report_problems(const cadre_team *team, const char *path,
         return;
     }
     for (size_t i = 0; i < n; i++)
-        print_line("", problems[i]);
-    cli_report("%s: %zu problem%s", path, n, n == 1 ? "" : "s");
+        print_line(cadre_team_problem_file(team, i) ? "" : "cadre: ", problems[i]);
+    report_counts(team, n);
 }
 
 int cli_exit_of_error(const cadre_error *err)

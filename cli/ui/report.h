@@ -12,15 +12,21 @@
 // "cadre: TEXT".
 void cli_report(const char *format, ...) CADRE_PRINTF(1, 2);
 
-// The same for a mistake on the command line, with where to read on. NULL command: the
-// program's own. Returns CLI_EXIT_USAGE.
+// TEXT alone: something that is worth a line and no failure.
+void cli_report_note(const char *format, ...) CADRE_PRINTF(1, 2);
+
+// cli_report for a mistake on the command line, with where to read on. NULL command:
+// the program's own. Returns CLI_EXIT_USAGE.
 int cli_report_usage(const cadre_command *command, const char *format, ...)
     CADRE_PRINTF(2, 3);
 
-// All mistakes of a team, a line each, and how many there are; without any, the error
-// alone. `team` may be NULL.
-void cli_report_problems(const cadre_team *team, const char *path,
-                         const cadre_error *err);
+// All mistakes of a team, a line each, and how many there are in which file; without
+// any, the error alone. A mistake with a place begins with that, all else with
+// "cadre: ". `team` may be NULL.
+void cli_report_problems(const cadre_team *team, const cadre_error *err);
+
+// What is worth a look in a sound team, a line each.
+void cli_report_notes(const cadre_team *team);
 
 // What a failure before or beside a run makes the program exit with.
 int cli_exit_of_error(const cadre_error *err);

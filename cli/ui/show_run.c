@@ -1,3 +1,4 @@
+// See show_run.h.
 #include "show_run.h"
 
 #include "answer.h"
@@ -7,8 +8,8 @@
 #include "output.h"
 #include "print_tree.h"
 #include "report.h"
+#include "summary.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -20,6 +21,7 @@ typedef struct show {
     cli_terminal out, err; // stdout and stderr
     cli_answer answer;
     cli_live_tree *live;
+    int64_t n_retries;
     bool is_streaming; // the answer is shown as it comes
 } show;
 
@@ -29,7 +31,7 @@ static void show_init(show *it, cadre_run *run, const cli_show_config *config)
     cli_output_init(&it->output);
     cli_terminal_init(&it->out, STDOUT_FILENO, config->is_plain);
     cli_terminal_init(&it->err, STDERR_FILENO, config->is_plain);
-    cli_answer_init(&it->answer, &it->output);
+    cli_answer_init(&it->answer, &it->output, &it->out);
     it->is_streaming = config->form == CLI_SHOW_ANSWER && it->out.is_terminal;
     // Lines of events and a tree that is drawn again cannot share a screen.
     bool is_screen_taken = config->form == CLI_SHOW_EVENTS && it->out.is_terminal;
@@ -57,6 +59,7 @@ static void stream_answer(show *it, const cadre_event *event)
     switch (event->type) {
     case CADRE_EVENT_TEXT_DELTA:
         cli_live_tree_hide(it->live);
+        cli_answer_set_speaker(&it->answer, event->agent);
         cli_answer_add(&it->answer, event->u.delta.text, event->u.delta.len);
         break;
     case CADRE_EVENT_MESSAGE_START:
@@ -78,6 +81,19 @@ static void stream_answer(show *it, const cadre_event *event)
     }
 }
 
+// The live tree shows it as well as it can; elsewhere it is a line.
+static void take_retry(show *it, const cadre_event *event)
+{
+    char wait[24];
+
+    it->n_retries++;
+    if (it->live || it->config->is_quiet)
+        return;
+    cli_duration_format(event->u.retry.wait_ms, wait, sizeof(wait));
+    cli_report_note("%s: %s; trying again in %s", event->agent,
+                    event->u.retry.error.message, wait);
+}
+
 static void show_event(show *it, const cadre_event *event)
 {
     if (it->config->form == CLI_SHOW_EVENTS && it->output.failure == 0) {
@@ -88,13 +104,16 @@ static void show_event(show *it, const cadre_event *event)
     // What forks write is not the answer.
     if (it->is_streaming && event->is_main)
         stream_answer(it, event);
+    if (event->type == CADRE_EVENT_RETRY)
+        take_retry(it, event);
     cli_live_tree_take(it->live, event);
 }
 
 // Events that nobody looks at are not made: waiting for the end drops them.
 static bool wants_events(const show *it)
 {
-    return it->config->form == CLI_SHOW_EVENTS || it->is_streaming || it->live;
+    return it->config->form == CLI_SHOW_EVENTS || it->is_streaming ||
+           !it->config->is_quiet;
 }
 
 static void follow(show *it)
@@ -127,48 +146,10 @@ static void write_result(show *it, const cadre_result *result, cli_frames frames
     }
     if (it->config->form == CLI_SHOW_ANSWER) {
         if (result->status == CADRE_FRAME_COMPLETED)
-            cli_answer_finish(&it->answer, result->text, it->out.is_terminal);
+            cli_answer_finish(&it->answer, result->agent, result->text);
         else
             cli_answer_end_line(&it->answer);
     }
-}
-
-// Different agents; one that was asked ten times counts once.
-static size_t count_agents(cli_frames frames)
-{
-    json_t *names = json_object();
-
-    for (size_t i = 0; i < frames.count; i++)
-        if (strcmp(frames.items[i].kind, "agent") == 0)
-            json_object_set_new(names, frames.items[i].name, json_true());
-    size_t n = json_object_size(names);
-    json_decref(names);
-    return n;
-}
-
-static void print_count(FILE *stream, int64_t n, const char *noun)
-{
-    fprintf(stream, ", %" PRId64 " %s%s", n, noun, n == 1 ? "" : "s");
-}
-
-static void print_summary(FILE *stream, const cadre_result *result, cli_frames frames)
-{
-    char time[24];
-    bool is_special = result->stop_reason != CADRE_STOP_NONE &&
-                      result->stop_reason != CADRE_STOP_FINAL &&
-                      result->status == CADRE_FRAME_COMPLETED;
-
-    cli_duration_format(result->duration_ms, time, sizeof(time));
-    fputs(cadre_frame_status_name(result->status), stream);
-    if (is_special)
-        fprintf(stream, " (%s)", cadre_stop_reason_name(result->stop_reason));
-    print_count(stream, (int64_t)count_agents(frames), "agent");
-    print_count(stream, result->usage.model_calls, "model call");
-    if (result->usage.tool_calls > 0)
-        print_count(stream, result->usage.tool_calls, "tool call");
-    fprintf(stream, ", %" PRId64 " tokens in, %" PRId64 " out, %s%s, trace %s\n",
-            result->usage.input_tokens, result->usage.output_tokens, time,
-            result->offline ? ", offline" : "", result->trace_id);
 }
 
 // Put together first, so that it stands on stderr in one piece.
@@ -181,13 +162,20 @@ static void print_end(const show *it, const cadre_result *result, cli_frames fra
     if (!stream)
         return;
     cli_tree_print_frames(frames, &it->err, stream);
-    print_summary(stream, result, frames);
+    cli_summary_print(stream, result, frames, it->n_retries);
     if (fclose(stream) == 0)
         fwrite(text, 1, len, stderr);
     free(text);
 }
 
-static void report_failure(const cadre_result *result)
+// Was it the limit of the command line, and not one of an agent?
+static bool is_run_over_time(const show *it, const cadre_result *result)
+{
+    return result->status == CADRE_FRAME_TIMEOUT && it->config->timeout &&
+           result->duration_ms + 1 >= it->config->timeout_ms; // both are cut
+}
+
+static void report_failure(const show *it, const cadre_result *result)
 {
     const cadre_error_info *error = &result->error;
     const char *message = error->message && *error->message
@@ -196,7 +184,9 @@ static void report_failure(const cadre_result *result)
 
     if (result->status == CADRE_FRAME_COMPLETED)
         return;
-    if (error->agent && *error->agent && !strstr(message, error->agent))
+    if (is_run_over_time(it, result))
+        cli_report("the run's time is up (--timeout %s)", it->config->timeout);
+    else if (error->agent && *error->agent && !strstr(message, error->agent))
         cli_report("agent '%s': %s", error->agent, message);
     else
         cli_report("%s", message);
@@ -208,12 +198,12 @@ static int exit_of_completed(cadre_stop_reason reason)
 {
     switch (reason) {
     case CADRE_STOP_MAX_TURNS:
+    case CADRE_STOP_LIMIT: // the model's: its answer was cut
         return CLI_EXIT_LIMIT;
     case CADRE_STOP_NONE:
     case CADRE_STOP_FINAL:
     case CADRE_STOP_MAX_HANDOFFS:
     case CADRE_STOP_LOOP:
-    case CADRE_STOP_LIMIT:
     case CADRE_STOP_TIMEOUT:
     case CADRE_STOP_ABORTED:
     case CADRE_STOP_DIVERGED:
@@ -259,7 +249,7 @@ static int show_end(show *it)
     print_end(it, result, frames);
     // Of a run that was stopped because stdout failed that failure was told.
     if (it->output.failure == 0 || cli_output_is_closed(&it->output))
-        report_failure(result);
+        report_failure(it, result);
     return exit_status;
 }
 

@@ -20,6 +20,8 @@ typedef struct cli_show_config {
     bool is_quiet;         // stderr: failures only
     bool is_plain;         // no colours, nothing is drawn again
     bool wants_all_frames; // --json: models and tools too
+    const char *timeout;   // of the run, as it was given; NULL: none
+    int64_t timeout_ms;
 } cli_show_config;
 
 // Shows the run to its end, closes stdout and returns what the program exits with. The

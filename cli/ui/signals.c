@@ -1,10 +1,11 @@
+// See signals.h.
 #include "signals.h"
 
+#include "children.h"
 #include "command.h"
 
 #include <errno.h>
 #include <poll.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
@@ -42,8 +43,10 @@ static void take_signal(cli_signals *signals, int *n_taken)
 
     if (read(signals->signal_fd, &info, sizeof(info)) != sizeof(info))
         return;
-    if (++*n_taken > 1)
-        _exit(CLI_EXIT_ABORTED); // asked twice: what still runs is left as it is
+    if (++*n_taken > 1) { // asked twice: nobody waits for anything any more
+        cli_children_kill();
+        _exit(CLI_EXIT_ABORTED);
+    }
     cadre_run_cancel(signals->run, reason_of(info.ssi_signo));
 }
 

@@ -1,6 +1,6 @@
 // What stops a run from outside: Ctrl-C, SIGTERM, SIGHUP, and a stdout that nobody
 // reads any more. The first cancels the run, which then ends in order; the second
-// signal ends the program.
+// signal ends the program and the tools it runs.
 //
 // There are no signal handlers: the signals are blocked, and one thread reads them.
 // Thread: init, start, stop on one thread, in this order.

@@ -1,3 +1,4 @@
+// See suggest.h.
 #include "suggest.h"
 
 #include <string.h>

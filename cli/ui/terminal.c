@@ -1,3 +1,4 @@
+// See terminal.h.
 #include "terminal.h"
 
 #include <langinfo.h>

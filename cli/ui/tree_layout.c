@@ -1,3 +1,4 @@
+// See tree_layout.h.
 #include "tree_layout.h"
 
 #include <stdlib.h>

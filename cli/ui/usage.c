@@ -1,3 +1,4 @@
+// See usage.h.
 #include "usage.h"
 
 #include "report.h"

@@ -62,7 +62,8 @@ static void read_usage(cadre_scan *scan, cadre_sink *sink)
             cadre_scan_integer(scan, &usage.input_tokens);
         else if (cadre_scan_is(key, "completion_tokens"))
             cadre_scan_integer(scan, &usage.output_tokens);
-        else if (cadre_scan_is(key, "prompt_cache_hit_tokens")) // DeepSeek
+        else if (cadre_scan_is(key, "prompt_cache_hit_tokens") || // DeepSeek
+                 cadre_scan_is(key, "cached_tokens"))             // Moonshot
             cadre_scan_integer(scan, &usage.cached_input_tokens);
         else if (cadre_scan_is(key, "prompt_tokens_details") ||
                  cadre_scan_is(key, "completion_tokens_details"))
@@ -70,7 +71,8 @@ static void read_usage(cadre_scan *scan, cadre_sink *sink)
         else
             cadre_scan_skip(scan);
     }
-    if (!scan->failed)
+    // One that counts nothing tells nothing; it may follow one that does.
+    if (!scan->failed && (usage.input_tokens != 0 || usage.output_tokens != 0))
         cadre_sink_usage(sink, &usage);
 }
 
@@ -119,7 +121,7 @@ static cadre_status read_finish(cadre_scan_text text, chunk *to)
     return CADRE_OK;
 }
 
-static void read_choice_fields(cadre_scan *scan, choice *out)
+static void read_choice_fields(cadre_scan *scan, cadre_sink *sink, choice *out)
 {
     cadre_scan_text key;
     while (cadre_scan_key(scan, &key)) {
@@ -135,6 +137,8 @@ static void read_choice_fields(cadre_scan *scan, choice *out)
             cadre_scan_skip(scan);
         } else if (cadre_scan_is(key, "finish_reason")) {
             out->has_finish = cadre_scan_string(scan, &out->finish);
+        } else if (cadre_scan_is(key, "usage")) { // Moonshot
+            read_usage(scan, sink);
         } else {
             cadre_scan_skip(scan);
         }
@@ -146,7 +150,7 @@ static void read_choice(cadre_scan *scan, chunk *to)
     choice found = {0};
     if (!cadre_scan_object(scan))
         return;
-    read_choice_fields(scan, &found);
+    read_choice_fields(scan, to->sink, &found);
     if (scan->failed || to->status != CADRE_OK || (found.has_index && found.index != 0))
         return;
     // Some gateways send the whole message beside the last delta.

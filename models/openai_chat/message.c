@@ -9,7 +9,7 @@
 typedef struct call_delta {
     int32_t index; // -1: none
     cadre_scan_text id, name, arguments;
-    bool is_object; // arguments came as JSON, not as text with JSON in it
+    bool is_raw; // arguments came as JSON, not as text with JSON in it
 } call_delta;
 
 typedef struct message_reader {
@@ -96,13 +96,12 @@ static void read_reasoning(cadre_scan *scan, message_reader *to)
 static void read_arguments(cadre_scan *scan, call_delta *out)
 {
     cadre_scan_type type = cadre_scan_peek(scan);
-    if (type == CADRE_SCAN_STRING) {
+    if (type == CADRE_SCAN_STRING)
         cadre_scan_string(scan, &out->arguments);
-    } else if (type == CADRE_SCAN_OBJECT || type == CADRE_SCAN_ARRAY) {
-        out->is_object = cadre_scan_raw(scan, &out->arguments);
-    } else {
+    else if (type == CADRE_SCAN_NULL)
         cadre_scan_skip(scan);
-    }
+    else // also what is no object: the model is told so, and no tool runs without them
+        out->is_raw = cadre_scan_raw(scan, &out->arguments);
 }
 
 static void read_function(cadre_scan *scan, call_delta *out)
@@ -189,7 +188,7 @@ static void add_arguments(message_reader *to, size_t call, const call_delta *del
     cadre_scan_text text = delta->arguments;
     char piece[PIECE];
     size_t n;
-    if (delta->is_object || !text.has_escapes) {
+    if (delta->is_raw || !text.has_escapes) {
         cadre_sink_call_arguments(to->sink, call, text.data, text.len);
         return;
     }

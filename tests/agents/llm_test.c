@@ -103,8 +103,50 @@ static void test_llm__max_bad_calls_counts_bad_rounds_in_a_row(void)
     team_case_run(&t, "hi");
     CHECK_STATUS(t.status, CADRE_EFAILED, &t.err);
     CHECK_INT(t.result->stop_reason, CADRE_STOP_LIMIT);
-    CHECK_TEXT(t.err.text, "agent 'solo': 2 bad tool calls in a row (max_bad_calls)");
+    CHECK_TEXT(t.err.text,
+               "agent 'solo': 2 bad tool calls in a row (max_bad_calls); the last: "
+               "add: missing property 'b'; a: expected an integer, got true");
     CHECK_INT(driven_count("solo"), 4);
+    team_case_close(&t);
+}
+
+static void test_llm__max_bad_calls_quotes_the_last_of_them_in_short(void)
+{
+    char reply[3000] = "call ";
+    open_solo((cadre_llm){.max_bad_calls = 1});
+    memset(reply + 5, 'n', sizeof reply - 6);
+    DRIVEN("solo", reply);
+    team_case_run(&t, "hi");
+    CHECK_STATUS(t.status, CADRE_EFAILED, &t.err);
+    CHECK_CONTAINS(t.err.text, "the last: nnnn");
+    CHECK_CONTAINS(t.err.text, "n...: There is no tool 'nnnn");
+    CHECK_CONTAINS(t.err.text, "Tools: add.");
+    team_case_close(&t);
+}
+
+static void test_llm__an_answer_cut_by_the_token_limit_completes_by_a_limit(void)
+{
+    open_solo((cadre_llm){0});
+    DRIVEN("solo", "say half an ans\ncut");
+    team_case_run(&t, "hi");
+    CHECK_OK(t.status, &t.err);
+    CHECK_INT(t.result->status, CADRE_FRAME_COMPLETED);
+    CHECK_INT(t.result->stop_reason, CADRE_STOP_LIMIT);
+    CHECK_TEXT(t.result->text, "half an ans");
+    CHECK_INT(driven_count("solo"), 1);
+    team_case_close(&t);
+}
+
+static void test_llm__a_cut_answer_without_text_fails_by_a_limit(void)
+{
+    open_solo((cadre_llm){0});
+    DRIVEN("solo", "say a draft\ncall add {\"a\":1,\"b\":1}", "think hm\ncut");
+    team_case_run(&t, "hi");
+    CHECK_STATUS(t.status, CADRE_EFAILED, &t.err);
+    CHECK_INT(t.result->stop_reason, CADRE_STOP_LIMIT);
+    CHECK_INT(t.result->error.error_class, CADRE_CLASS_LIMIT);
+    CHECK_TEXT(t.err.text,
+               "agent 'solo': the model's token limit cut the answer (max_tokens)");
     team_case_close(&t);
 }
 
@@ -236,7 +278,7 @@ static void test_llm__a_late_tool_is_a_result_and_the_others_stay(void)
     CHECK_OK(t.status, &t.err);
     CHECK_CONTAINS(driven_request("solo", 1), "tool call00002: 2\n");
     CHECK_CONTAINS(recorder_text(&t.recorder, CADRE_EVENT_TOOL_RESULT),
-                   "solo: wait timeout 'wait': its time is up\n");
+                   "solo: wait timeout tool 'wait': its time of 5s is up (timeout)\n");
     team_case_close(&t);
 }
 
@@ -326,9 +368,49 @@ static void test_llm__a_models_failure_keeps_its_class_and_place(void)
     CHECK_STATUS(t.status, CADRE_EFAILED, &t.err);
     CHECK_INT(t.result->error.error_class, CADRE_CLASS_AUTH);
     CHECK_TEXT(t.result->error.agent, "solo");
-    CHECK_TEXT(t.result->error.message, "key refused");
+    CHECK_TEXT(t.result->error.message,
+               "agent 'solo': model 'driven/test': key refused");
     CHECK_TEXT(recorder_text(&t.recorder, CADRE_EVENT_FRAME_END),
-               "solo: failed error auth: key refused\n");
+               "solo: failed error auth: agent 'solo': model 'driven/test': key "
+               "refused\n");
+    team_case_close(&t);
+}
+
+static void test_llm__a_failure_that_names_itself_is_not_named_twice(void)
+{
+    static const char *const cases[][2] = {
+        {"fail auth agent 'x': out", "agent 'x': out"},
+        {"fail auth model 'y': out", "agent 'solo': model 'y': out"},
+        {"fail auth agents are out",
+         "agent 'solo': model 'driven/test': agents are out"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        open_solo((cadre_llm){0});
+        DRIVEN("solo", cases[i][0]);
+        team_case_run(&t, "hi");
+        CHECK_TEXT(t.err.text, cases[i][1]);
+        CHECK_INT(t.err.error_class, CADRE_CLASS_AUTH);
+        CHECK(!t.err.retryable);
+        team_case_close(&t);
+    }
+}
+
+static void test_llm__a_failure_that_could_pass_stays_retryable_with_its_names(void)
+{
+    team_case_open_fake(&t);
+    cadre_team_add_llm(t.team, CADRE_LLM(.name = "solo", .model = DRIVEN_MODEL));
+    DRIVEN("solo", "fail server down", "fail server down", "fail server down",
+           "fail server gone");
+    if (team_case_start(&t, CADRE_RUN(.input = "hi")) == NULL)
+        return;
+    for (int i = 0; i < 3; i++) {
+        cdr_clock_await_waiters(t.clock, 1);
+        cdr_clock_advance(t.clock, 30001);
+    }
+    team_case_finish(&t);
+    CHECK_TEXT(t.err.text, "agent 'solo': model 'driven/test': gone");
+    CHECK_INT(t.err.error_class, CADRE_CLASS_SERVER);
+    CHECK(t.err.retryable);
     team_case_close(&t);
 }
 
@@ -357,6 +439,9 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_llm__max_turns_without_an_answer_fails),
     CHECK_TEST(test_llm__max_turns_with_an_answer_completes),
     CHECK_TEST(test_llm__max_bad_calls_counts_bad_rounds_in_a_row),
+    CHECK_TEST(test_llm__max_bad_calls_quotes_the_last_of_them_in_short),
+    CHECK_TEST(test_llm__an_answer_cut_by_the_token_limit_completes_by_a_limit),
+    CHECK_TEST(test_llm__a_cut_answer_without_text_fails_by_a_limit),
     CHECK_TEST(test_llm__max_model_calls_of_the_run),
     CHECK_TEST(test_llm__max_tool_calls_leaves_no_call_without_a_result),
     CHECK_TEST(test_llm__unknown_tool_is_told_the_names),
@@ -367,6 +452,8 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_llm__a_result_is_utf8_whatever_the_tool_gave),
     CHECK_TEST(test_llm__a_tools_progress_is_shown_before_its_result),
     CHECK_TEST(test_llm__a_models_failure_keeps_its_class_and_place),
+    CHECK_TEST(test_llm__a_failure_that_names_itself_is_not_named_twice),
+    CHECK_TEST(test_llm__a_failure_that_could_pass_stays_retryable_with_its_names),
     CHECK_TEST(test_llm__tries_again_after_a_failure_that_may_pass),
     CU_TEST_INFO_NULL,
 };

@@ -4,7 +4,6 @@
 #include "base/arena.h"
 
 #include <stdalign.h>
-#include <stdlib.h>
 #include <string.h>
 
 static void test_arena__allocates_nothing_until_used(void)

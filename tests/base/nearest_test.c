@@ -78,7 +78,17 @@ static void test_nearest__limit_is_a_third_of_the_length(void)
     CHECK_TEXT(cdr_nearest("xbcxefgxi", names, 1), "abcdefghi");
     CHECK_TEXT(cdr_nearest("xbcxefgxx", names, 1), NULL);
     CHECK_TEXT(cdr_nearest("abcdefghi___", names, 1), "abcdefghi");
-    CHECK_TEXT(cdr_nearest("abcdef", names, 1), NULL); // 3 missing, 2 allowed
+    CHECK_TEXT(cdr_nearest("bcdefg", names, 1), NULL); // 3 missing, 2 allowed
+}
+
+static void test_nearest__a_name_that_goes_on_is_near(void)
+{
+    static const char *const names[] = {"api_key_header", "api_key_env", "apj_key"};
+    CHECK_TEXT(cdr_nearest("api_key", names, 2), "api_key_env"); // the shortest
+    CHECK_TEXT(cdr_nearest("api_key", names, 3), "apj_key");     // a slip is nearer
+    CHECK_TEXT(cdr_nearest("API", names, 2), "api_key_env");
+    CHECK_TEXT(cdr_nearest("ap", names, 2), NULL);
+    CHECK_TEXT(cdr_nearest("key", names, 2), NULL);
 }
 
 static void test_nearest__huge_names_cost_nothing(void)
@@ -98,6 +108,7 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_nearest__short_names_must_share_something),
     CHECK_TEST(test_nearest__counts_characters_not_bytes),
     CHECK_TEST(test_nearest__limit_is_a_third_of_the_length),
+    CHECK_TEST(test_nearest__a_name_that_goes_on_is_near),
     CHECK_TEST(test_nearest__huge_names_cost_nothing),
     CU_TEST_INFO_NULL,
 };

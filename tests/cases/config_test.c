@@ -101,7 +101,7 @@ static void test_c08__gives_the_range_of_each_number(void)
     static const char *const expected[][2] = {
         {":2:42: models.m.retry.attempts:", "from 1 to 100, got 4294967297"},
         {":6:14: agents.a.timeout:", "a duration such as"},
-        {":7:16: agents.a.max_turns:", "or 'unlimited', got \"3.7\""},
+        {":7:16: agents.a.max_turns:", "or 'unlimited', got 3.7"},
         {":9:20: limits.max_model_calls:", "from 1 to 1000000000, got -1"},
         {":10:19: limits.max_tool_calls:", "from 1 to 1000000000, got 4294967297"},
         {":11:14: limits.max_depth:", "or 'unlimited', got \"10\""},

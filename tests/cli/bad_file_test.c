@@ -4,7 +4,6 @@
 #include "support/program.h"
 
 #include <jansson.h>
-#include <string.h>
 
 #define KEY "sk-never-shown-51f0"
 #define N(array) (sizeof(array) / sizeof((array)[0]))
@@ -231,7 +230,7 @@ test_bad_file__a_duplicate_agent_is_told_with_all_else_in_both_syntaxes(void)
          "team.yaml:4:3: duplicate key 'writer' (first at line 2)\n"
          "team.yaml:5:26: limits.max_tool_calls: expected an integer from 1 to "
          "1000000000, got 0; write 'unlimited' for no limit\n"
-         "team.yaml:7:18: tools.status.type: expected one of: command; got \"7\"\n"
+         "team.yaml:7:18: tools.status.type: expected one of: command; got 7\n"
          "cadre: team.yaml: 5 problems\n"},
         {"team.json",
          "{\"agents\": {\n"
@@ -287,9 +286,9 @@ static void test_bad_file__keys_inputs_and_options_that_do_not_fit_are_told(void
          "without one\n"},
         {{"run", "team.yaml", "hello"},
          "OPENAI_BASE_URL=ftp://models",
-         "team.yaml:6:17: model 'openai/test': base_url must start with http:// or "
+         "cadre: the environment variable OPENAI_BASE_URL must start with http:// or "
          "https://, got 'ftp://models'\n"
-         "cadre: team.yaml: 1 problem\n"},
+         "cadre: 1 problem\n"},
         {{"run", "team.yaml", "hello", "--set", "topc=returns"},
          NULL,
          "cadre: unknown input 'topc'; did you mean 'topic'? (inputs: topic, count)\n"},
@@ -314,13 +313,20 @@ static void test_bad_file__keys_inputs_and_options_that_do_not_fit_are_told(void
          "cadre: unknown command 'rum'; did you mean 'run'? See `cadre help`\n"},
         {{"run", "team.yaml", "hello", "--offline"},
          NULL,
-         "there is no script to answer from; add `script:` to the team file, or run "
+         "team.yaml:1:1: there is no script to answer from; add `script:` to the team "
+         "file, or run "
          "with --script FILE\n"
          "cadre: team.yaml: 1 problem\n"},
         {{"run", "team.yaml", "hello", "--script", "nowhere.yaml"},
          NULL,
-         "cannot read 'nowhere.yaml': No such file or directory\n"
-         "cadre: team.yaml: 1 problem\n"},
+         "cadre: script: cannot read 'nowhere.yaml': No such file or directory\n"
+         "cadre: 1 problem\n"},
+        {{"run", "team.yaml", "hello", "--script", "team.yaml"},
+         NULL,
+         "team.yaml:1:1: unknown key 'version' (known: strict, agents, tools)\n"
+         "team.yaml:2:1: unknown key 'inputs' (known: strict, agents, tools)\n"
+         "team.yaml:6:9: agents.solo: expected a list, got a mapping\n"
+         "cadre: team.yaml: 3 problems\n"},
     };
     test_folder folder;
     char path[FOLDER_PATH_SIZE];

@@ -302,6 +302,27 @@ static void test_bad_network__a_silent_server_is_given_up(void)
     }
 }
 
+static void test_bad_network__an_answer_cut_by_the_model_exits_6_and_says_so(void)
+{
+    static const http_step cut[] = {HTTP_SEND(ONLINE_HEAD ONLINE_TEXT("It came on")
+                                                  ONLINE_FINISH("length") ONLINE_DONE),
+                                    HTTP_CLOSE, HTTP_END};
+    http_server *server = http_server_start(NULL);
+    online_result ran;
+
+    http_server_add(server, cut);
+    if (online_run(&(const online_config){0}, server, &ran)) {
+        CHECK_INT(ran.program.exit_status, 6);
+        CHECK_TEXT(ran.program.out, "It came on\n");
+        CHECK_CONTAINS(ran.program.err,
+                       "\ncompleted (cut by the model's token limit), 1 agent, ");
+        CHECK_LACKS(ran.program.err, "cadre: ");
+    }
+    online_result_fini(&ran);
+    CHECK_INT(http_server_request_count(server), 1);
+    http_server_stop(server);
+}
+
 int main(void)
 {
     static const CU_TestInfo tests[] = {
@@ -316,6 +337,7 @@ int main(void)
         CHECK_TEST(test_bad_network__the_wait_that_a_server_asks_for_is_kept),
         CHECK_TEST(test_bad_network__a_wait_beyond_the_limit_fails_and_says_both),
         CHECK_TEST(test_bad_network__a_silent_server_is_given_up),
+        CHECK_TEST(test_bad_network__an_answer_cut_by_the_model_exits_6_and_says_so),
         CU_TEST_INFO_NULL,
     };
 

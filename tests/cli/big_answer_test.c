@@ -135,7 +135,9 @@ static void test_big_answer__a_thousand_calls_at_once_are_no_answer(void)
         CHECK_INT(ran.program.exit_status, 1);
         CHECK_TEXT(ran.status, "failed");
         CHECK_TEXT(ran.error_class, "bad_response");
-        CHECK_TEXT(ran.message, "the answer has more than 128 tool calls");
+        CHECK_TEXT(
+            ran.message,
+            "agent 'solo': model 'near': the answer has more than 128 tool calls");
         CHECK_INT(ran.n_tool_calls, 0);
         CHECK_INT(http_server_request_count(server), 1);
     }

@@ -1,5 +1,5 @@
 // cadre run, without a terminal: what comes out where, and the exit status.
-#include "support/program.h"
+#include "support/online.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -133,12 +133,27 @@ static void test_run__json_all_has_the_models_too(void)
     program_result_fini(&ran);
 }
 
+// UTC with milliseconds: 2026-01-02T03:04:05.678Z.
+static void check_time(const char *text)
+{
+    static const char shape[] = "0000-00-00T00:00:00.000Z";
+
+    if (!CHECK(text != NULL) || !CHECK_INT(strlen(text), strlen(shape)))
+        return;
+    for (size_t i = 0; shape[i]; i++)
+        if (shape[i] == '0')
+            CHECK(text[i] >= '0' && text[i] <= '9');
+        else
+            CHECK_INT(text[i], shape[i]);
+}
+
 // Checks one line and the order of what is durable.
 static void check_event(const json_t *event, json_int_t *last_seq)
 {
     const json_t *seq = json_object_get(event, "seq");
 
     CHECK(text_of(event, "type") != NULL);
+    check_time(text_of(event, "time"));
     CHECK(json_object_get(event, "frame") != NULL);
     CHECK(json_object_get(event, "thread_id") != NULL);
     CHECK(json_object_get(event, "agent") != NULL);
@@ -174,6 +189,112 @@ static void test_run__events_are_lines_without_gaps_in_seq(void)
     CHECK_CONTAINS(types, " transfer ");
     CHECK_CONTAINS(types, " frame_end stream_end ");
     CHECK_TEXT(streamed, answer);
+    program_result_fini(&ran);
+}
+
+static void check_input(const char *lines, int nth, const char *agent,
+                        const char *input)
+{
+    json_t *event = online_event(lines, "frame_start", nth);
+
+    CHECK_TEXT(text_of(event, "agent"), agent);
+    CHECK_TEXT(text_of(event, "input"), input);
+    json_decref(event);
+}
+
+static void test_run__events_tell_inputs_and_whether_it_is_offline(void)
+{
+    program_result ran;
+
+    if (!RUN(&ran, "desk.yaml", "Return order 1042", "--offline", "--events"))
+        return;
+    json_t *start = online_event(ran.out, "stream_start", 0);
+    CHECK(json_is_true(json_object_get(start, "offline")));
+    check_input(ran.out, 0, "desk", "Return order 1042");
+    check_input(ran.out, 1, "triage", "");
+    check_input(ran.out, 2, "after_sales", "wants to return order 1042");
+    json_decref(start);
+    program_result_fini(&ran);
+}
+
+static void test_run__events_of_no_run_are_one_error(void)
+{
+    program_result ran;
+
+    if (!RUN(&ran, "mistakes.yaml", "hello", "--events"))
+        return;
+    CHECK_INT(ran.exit_status, 2);
+    CHECK_INT(strcspn(ran.out, "\n") + 1, ran.out_len);
+    json_t *event = json_loads(ran.out, 0, NULL);
+    CHECK_FIELDS(event, "seq", "type", "time", "frame", "thread_id", "agent", "error");
+    CHECK(json_is_null(json_object_get(event, "seq")));
+    CHECK_TEXT(text_of(event, "type"), "error");
+    CHECK_TEXT(text_of(json_object_get(event, "error"), "class"), "config");
+    json_decref(event);
+    program_result_fini(&ran);
+}
+
+static void test_run__what_went_wrong_on_the_way_is_told(void)
+{
+    program_result ran;
+
+    if (!RUN(&ran, "busy.yaml", "hello", "--offline"))
+        return;
+    CHECK_INT(ran.exit_status, 0);
+    CHECK_TEXT(ran.out, "Your label is on its way.\n");
+    CHECK_CONTAINS(ran.err, "\ntriage: ");
+    CHECK_CONTAINS(ran.err, "HTTP 429 rate_limited: ");
+    CHECK_CONTAINS(ran.err, "; trying again in ");
+    CHECK_CONTAINS(ran.err, "\n   ├─ ! look  tool_error: cannot start './not-there'");
+    CHECK_CONTAINS(ran.err,
+                   ", 3 model calls, 3 tool calls (1 failed), 1 retry, 0 tokens in, ");
+    // What tools tell while they run is for those who wait before a screen.
+    CHECK_LACKS(ran.err, "counting");
+    program_result_fini(&ran);
+    if (!RUN(&ran, "busy.yaml", "hello", "--offline", "--quiet"))
+        return;
+    CHECK_TEXT(ran.err, "");
+    program_result_fini(&ran);
+}
+
+static void test_run__errors_of_all_frames_name_an_agent(void)
+{
+    program_result ran;
+    size_t n_tools = 0, i = 0;
+    json_t *frame = NULL;
+
+    if (!RUN(&ran, "busy.yaml", "hello", "--offline", "--json", "--all"))
+        return;
+    json_t *object = json_loads(ran.out, 0, NULL);
+    json_array_foreach(json_object_get(object, "frames"), i, frame)
+    {
+        const json_t *error = json_object_get(frame, "error");
+        if (json_is_null(error))
+            continue;
+        n_tools++;
+        CHECK_TEXT(text_of(frame, "tool"), "look");
+        CHECK_TEXT(text_of(error, "agent"), "triage");
+        CHECK_TEXT(text_of(error, "frame"), text_of(frame, "id"));
+    }
+    CHECK_INT(n_tools, 1);
+    json_decref(object);
+    program_result_fini(&ran);
+}
+
+static void test_run__an_error_stands_where_it_happened_alone(void)
+{
+    program_result ran;
+
+    if (!RUN(&ran, "desk.yaml", "hello", "--script=desk_refused_script.yaml"))
+        return;
+    CHECK_INT(ran.exit_status, 1);
+    const char *rows = strstr(ran.err, "\ndesk ");
+    const char *leaf = rows ? strstr(rows, "└─ after_sales ") : NULL;
+    const char *message = rows ? strstr(rows, "HTTP 401 ") : NULL;
+    // In that row first, and then in the last line.
+    if (CHECK(leaf != NULL && message != NULL && message > leaf))
+        CHECK(strcspn(leaf, "\n") > (size_t)(message - leaf));
+    CHECK_CONTAINS(ran.err, "\ncadre: agent 'after_sales': ");
     program_result_fini(&ran);
 }
 
@@ -283,6 +404,7 @@ static void test_run__a_timeout_exits_4(void)
     json_t *object = json_loads(ran.out, 0, NULL);
     CHECK_TEXT(text_of(object, "status"), "timeout");
     CHECK_TEXT(text_of(object, "stop_reason"), "timeout");
+    CHECK_CONTAINS(ran.err, "\ncadre: the run's time is up (--timeout 50ms)\n");
     json_decref(object);
     program_result_fini(&ran);
 }
@@ -316,6 +438,11 @@ int main(void)
         CHECK_TEST(test_run__json_is_one_object_with_the_agent_frames),
         CHECK_TEST(test_run__json_all_has_the_models_too),
         CHECK_TEST(test_run__events_are_lines_without_gaps_in_seq),
+        CHECK_TEST(test_run__events_tell_inputs_and_whether_it_is_offline),
+        CHECK_TEST(test_run__events_of_no_run_are_one_error),
+        CHECK_TEST(test_run__what_went_wrong_on_the_way_is_told),
+        CHECK_TEST(test_run__errors_of_all_frames_name_an_agent),
+        CHECK_TEST(test_run__an_error_stands_where_it_happened_alone),
         CHECK_TEST(test_run__reads_its_input_from_a_pipe),
         CHECK_TEST(test_run__refuses_input_that_is_no_text),
         CHECK_TEST(test_run__a_team_with_mistakes_is_told_in_json_too),

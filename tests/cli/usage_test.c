@@ -100,6 +100,8 @@ static void test_usage__list_names_what_is_built_in(void)
     CHECK_INT(ran.exit_status, 0);
     CHECK_CONTAINS(ran.out, "topology  handoff ");
     CHECK_CONTAINS(ran.out, "\nagent     llm ");
+    CHECK_CONTAINS(ran.out, " (from C)\n");
+    CHECK_CONTAINS(ran.out, " (given by a topology)\n");
     CHECK_CONTAINS(ran.out, "\nmodel     openai ");
     CHECK_CONTAINS(ran.out, "\nstore     memory ");
     program_result_fini(&ran);
@@ -150,7 +152,8 @@ static void test_usage__values_are_checked(void)
     CHECK_REFUSED("'--timeout': expected a duration such as 250ms, 10s, 5m or 2h, not "
                   "'10'",
                   "run", "x", "y", "--timeout", "10");
-    CHECK_REFUSED("not '0s'", "run", "x", "y", "--timeout=0s");
+    CHECK_REFUSED("'--timeout': 0 is no limit; leave the option out; see", "run", "x",
+                  "y", "--timeout=0s");
     CHECK_REFUSED("'--set': expected NAME=VALUE, not 'topic'", "run", "x", "y", "--set",
                   "topic");
     CHECK_REFUSED("'--json' and '--events' exclude each other", "run", "x", "y",

@@ -352,6 +352,11 @@ static const row openai_rows[] = {
      CALL("\"index\":7,\"id\":\"a\"," FUNCTION("f", "{}"))
          CALL("\"index\":3,\"id\":\"b\"," FUNCTION("g", "{}")) STOP("tool_calls"),
      "||tool_calls|a f {};b g {};"},
+    {"arguments of a wrong type stay wrong; null is none",
+     CALL("\"id\":\"a\",\"function\":{\"name\":\"f\",\"arguments\":5}")
+         CALL("\"id\":\"b\",\"function\":{\"name\":\"g\",\"arguments\":null}")
+             STOP("tool_calls"),
+     "||tool_calls|a f 5;b g {};"},
     {"one call in place of a list",
      DELTA("\"tool_calls\":{\"id\":\"a\"," FUNCTION("f", "{}") "}") STOP("tool_calls"),
      "||tool_calls|a f {};"},
@@ -465,17 +470,24 @@ static void test_model_wire__openai_counts_tokens_wherever_they_stand(void)
         "\"completion_tokens\":4,\"completion_tokens_details\":{\"reasoning_tokens\":2}"
         ","
         "\"prompt_tokens_details\":{\"cached_tokens\":3}}}}",
+        "{\"choices\":[{\"index\":0,\"usage\":{\"prompt_tokens\":10,"
+        "\"completion_tokens\":4,\"cached_tokens\":3,"
+        "\"completion_tokens_details\":{\"reasoning_tokens\":2}},\"delta\":{}}]}",
     };
+    static const char nothing[] =
+        "{\"choices\":[{\"usage\":null}],\"usage\":{},\"x_groq\":{\"usage\":{}}}";
     cadre_error err = CADRE_ERROR_INIT;
     const cadre_model_ops *ops = model_ops_find("openai");
     void *state = model_open(ops, "http://h", NULL, &err);
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
         cadre_sink sink;
         cdr_answer_init(&sink);
         void *reader = calloc(1, ops->reader_size);
         CHECK_OK(
             ops->event(state, reader, "", events[i], strlen(events[i]), &sink, &err),
             &err);
+        CHECK_OK(ops->event(state, reader, "", nothing, strlen(nothing), &sink, &err),
+                 &err);
         CHECK_INT(sink.usage.input_tokens, 10);
         CHECK_INT(sink.usage.output_tokens, 4);
         CHECK_INT(sink.usage.cached_input_tokens, 3);

@@ -2,8 +2,6 @@
 // each of them.
 #include "support/store_case.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 static void check_id(cadre_id actual, cadre_id expected)

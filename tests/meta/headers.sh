@@ -34,6 +34,11 @@ for file in $(find framework/include -name '*.h' | sort); do
     # shellcheck disable=SC2086
     compiles "$header" "$cxx" -x c++ -std=c++17 $include $warn
 done
+# shellcheck disable=SC2086
+if ! "$cxx" -std=c++17 $include $warn -fsyntax-only tests/meta/from_cpp.cpp; then
+    echo "what cadre.h says of C++ is not true"
+    failed=1
+fi
 for file in $(find framework/src -name '*.h' | sort); do
     # shellcheck disable=SC2086
     compiles "${file#framework/src/}" "$cc" -x c -std=c17 -D_GNU_SOURCE \

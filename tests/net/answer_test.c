@@ -1,10 +1,9 @@
 // Answers while they are gathered: text in any cuts, calls, and the rules that settle.
 #include "net/answer.h"
 
-#include "net/utf8.h"
+#include "base/utf8.h"
 #include "support/check.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static void add_text(cadre_sink *sink, const char *text)
@@ -304,6 +303,23 @@ static void test_answer__clear_leaves_nothing_of_an_attempt(void)
     cdr_answer_fini(&sink);
 }
 
+// Servers have sent -1; sums over a whole run must not overflow either.
+static void test_answer__token_counts_are_kept_plausible(void)
+{
+    const cadre_usage usage = {.input_tokens = -1,
+                               .output_tokens = INT64_MAX,
+                               .cached_input_tokens = INT64_MIN,
+                               .reasoning_tokens = 7};
+    cadre_sink sink;
+    cdr_answer_init(&sink);
+    cadre_sink_usage(&sink, &usage);
+    CHECK_INT(sink.usage.input_tokens, 0);
+    CHECK_INT(sink.usage.output_tokens, 1000000000000);
+    CHECK_INT(sink.usage.cached_input_tokens, 0);
+    CHECK_INT(sink.usage.reasoning_tokens, 7);
+    cdr_answer_fini(&sink);
+}
+
 static const CU_TestInfo tests[] = {
     CHECK_TEST(test_answer__text_with_a_finish_is_whole),
     CHECK_TEST(test_answer__without_a_finish_is_truncated_whatever_came),
@@ -319,6 +335,7 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_answer__bad_bytes_become_replacements_however_cut),
     CHECK_TEST(test_answer__calls_are_cleaned_too),
     CHECK_TEST(test_answer__clear_leaves_nothing_of_an_attempt),
+    CHECK_TEST(test_answer__token_counts_are_kept_plausible),
     CU_TEST_INFO_NULL,
 };
 

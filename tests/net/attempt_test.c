@@ -406,6 +406,26 @@ static void test_attempt__a_bad_url_is_refused_at_once(void)
     close_fixture(&f);
 }
 
+static void test_attempt__a_byte_order_mark_does_not_hide_json(void)
+{
+    fixture f;
+    if (!open_fixture(&f, NULL))
+        return;
+    http_server_add_answer(f.server, 200, NULL, "application/json",
+                           "\xEF\xBB\xBF{\"choices\":[{\"message\":{\"content\":"
+                           "\"Hello\"},\"finish_reason\":\"stop\"}]}");
+    http_server_add_answer(f.server, 429, NULL, "application/json",
+                           "\xEF\xBB\xBF{\"error\":{\"message\":\"no money\","
+                           "\"code\":\"insufficient_quota\"}}");
+    run(&f);
+    CHECK_OK(f.status, &f.err);
+    CHECK_TEXT(text_of(&f), "Hello");
+    run(&f);
+    check_failure(&f, CADRE_CLASS_QUOTA, false);
+    CHECK_TEXT(f.err.text, "HTTP 429 quota: no money");
+    close_fixture(&f);
+}
+
 static const CU_TestInfo tests[] = {
     CHECK_TEST(test_attempt__reads_streams_over_one_connection),
     CHECK_TEST(test_attempt__classes_an_error_status_and_keeps_retry_after),
@@ -422,6 +442,7 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_attempt__pauses_while_the_consumer_is_full),
     CHECK_TEST(test_attempt__refuses_an_event_beyond_the_limit),
     CHECK_TEST(test_attempt__a_bad_url_is_refused_at_once),
+    CHECK_TEST(test_attempt__a_byte_order_mark_does_not_hide_json),
     CU_TEST_INFO_NULL,
 };
 

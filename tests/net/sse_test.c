@@ -4,7 +4,6 @@
 #include "support/case_files.h"
 #include "support/check.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -113,6 +112,14 @@ static void test_sse__names_the_type_of_one_event_only(void)
     CHECK_STREAM("event: ping\ndata: a\n\ndata: b\n\nevent: x\n\ndata: c\n\n",
                  "ping|a\n|b\n|c\n");
     CHECK_STREAM("event: x\nevent: y\ndata: a\n\n", "y|a\n");
+}
+
+static void test_sse__takes_a_field_named_error_for_an_error_event(void)
+{
+    CHECK_STREAM("data: a\n\nerror: {\"code\":400}\n\ndata: b\n\n",
+                 "|a\nerror|{\"code\":400}\n|b\n");
+    CHECK_STREAM("error:{\"code\":400}", "error|{\"code\":400}\n");
+    CHECK_STREAM("errors: 1\n\n", "");
 }
 
 static void test_sse__drops_a_bom_at_the_start_only(void)
@@ -283,6 +290,7 @@ int main(void)
         CHECK_TEST(test_sse__drops_at_most_one_blank),
         CHECK_TEST(test_sse__ignores_comments_and_other_fields),
         CHECK_TEST(test_sse__names_the_type_of_one_event_only),
+        CHECK_TEST(test_sse__takes_a_field_named_error_for_an_error_event),
         CHECK_TEST(test_sse__drops_a_bom_at_the_start_only),
         CHECK_TEST(test_sse__keeps_what_only_unicode_calls_a_line_end),
         CHECK_TEST(test_sse__dispatches_a_last_event_without_its_blank_line),

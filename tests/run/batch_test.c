@@ -56,7 +56,7 @@ static cadre_status batch_of_four(cadre_frame *frame, cadre_error *err)
     CHECK_TEXT(out[1].text, "");
     CHECK_TEXT(out[1].error, "'lead': a call names no agent");
     CHECK_INT(out[1].status, CADRE_FRAME_FAILED);
-    CHECK_TEXT(out[2].error, "key refused");
+    CHECK_TEXT(out[2].error, "agent 'bob': model 'driven/test': key refused");
     CHECK_INT(out[2].error_class, CADRE_CLASS_AUTH);
     CHECK_TEXT(out[3].text, "A");
     return cadre_frame_set_output(frame, "all back", err);

@@ -2,7 +2,12 @@
 #include "support/check.h"
 #include "support/team_case.h"
 
-#include "team/runtime.h"
+#include "cadre/ext/id.h"
+
+#include "base/buf.h"
+
+#include "cadre/ext/turn.h"
+#include "team/team.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -128,7 +133,7 @@ static cadre_status survive(cadre_frame *frame, cadre_error *err)
                      &outcome, &own),
                  CADRE_EFAILED, &own);
     CHECK_TEXT(outcome.text, "");
-    CHECK_TEXT(outcome.error, "key refused");
+    CHECK_TEXT(outcome.error, "agent 'alice': model 'driven/test': key refused");
     CHECK_INT(outcome.error_class, CADRE_CLASS_AUTH);
     CHECK_INT(outcome.status, CADRE_FRAME_FAILED);
     return cadre_frame_set_output(frame, "without her", err);
@@ -142,7 +147,8 @@ static void test_calls__a_failed_child_can_be_survived(void)
     CHECK_OK(t.status, &t.err);
     CHECK_TEXT(t.result->text, "without her");
     CHECK_CONTAINS(recorder_text(&t.recorder, CADRE_EVENT_FRAME_END),
-                   "alice: failed error auth: key refused\n");
+                   "alice: failed error auth: agent 'alice': model 'driven/test': key "
+                   "refused\n");
     team_case_close(&t);
 }
 
@@ -163,7 +169,8 @@ static void test_calls__a_passed_on_failure_keeps_where_it_happened(void)
         recorder_find(&t.recorder, CADRE_EVENT_FRAME_START, 1);
     const recorded_event *end = recorder_find(&t.recorder, CADRE_EVENT_FRAME_END, 1);
     CHECK_TEXT(end->agent, "lead");
-    CHECK_TEXT(end->says, "failed error quota: used up");
+    CHECK_TEXT(end->says,
+               "failed error quota: agent 'alice': model 'driven/test': used up");
     CHECK_TEXT(end->error_agent, "alice");
     CHECK_TEXT(end->error_frame, start->frame);
     team_case_close(&t);
@@ -236,6 +243,8 @@ static cadre_status call_wrongly(cadre_frame *frame, cadre_error *err)
     CHECK_STATUS(
         cadre_frame_transfer(frame, CADRE_CALL(.agent = member(frame, "bob")), NULL),
         CADRE_EINVAL, NULL);
+    CHECK_STATUS(cadre_frame_set_output(frame, NULL, NULL), CADRE_EINVAL, NULL);
+    cadre_frame_emit(frame, NULL, 0);
     return cadre_frame_set_output(frame, "ok", err);
 }
 
@@ -270,6 +279,20 @@ static void test_calls__too_deep_fails_with_the_path(void)
     team_case_close(&t);
 }
 
+// Without the limit the thread's stack is one.
+static void test_calls__unlimited_depth_ends_before_the_stack_does(void)
+{
+    open_lead(call_oneself);
+    team_case_run_with(
+        &t, CADRE_RUN(.input = "hi", .limits = {.max_depth = CADRE_UNLIMITED}));
+    CHECK_STATUS(t.status, CADRE_EFAILED, &t.err);
+    CHECK_INT(t.result->stop_reason, CADRE_STOP_LIMIT);
+    CHECK_CONTAINS(t.err.text, "agent 'lead': calls are nested so deep that the "
+                               "thread's stack is nearly used up: lead -> lead -> ");
+    CHECK(recorder_count(&t.recorder, CADRE_EVENT_FRAME_START) > 64);
+    team_case_close(&t);
+}
+
 // --- Time ---
 
 static cadre_status call_with_time(cadre_frame *frame, cadre_error *err)
@@ -284,6 +307,7 @@ static cadre_status call_with_time(cadre_frame *frame, cadre_error *err)
     CHECK_INT(outcome.status, CADRE_FRAME_TIMEOUT);
     CHECK_INT(outcome.stop_reason, CADRE_STOP_TIMEOUT);
     CHECK_INT(outcome.error_class, CADRE_CLASS_TIMEOUT);
+    CHECK_TEXT(outcome.error, "agent 'alice': its time of 1s is up (timeout)");
     CHECK(cadre_frame_remaining_ms(frame) == 2000);
     return cadre_frame_sleep(frame, 5000, err);
 }
@@ -304,6 +328,7 @@ static void test_calls__time_is_up_for_the_call_then_for_the_run(void)
     CHECK_INT(t.result->status, CADRE_FRAME_TIMEOUT);
     CHECK_INT(t.result->stop_reason, CADRE_STOP_TIMEOUT);
     CHECK_INT(t.result->duration_ms, 3000);
+    CHECK_TEXT(t.err.text, "agent 'lead': its time of 3s is up (timeout)");
     team_case_close(&t);
 }
 
@@ -407,6 +432,62 @@ static void test_calls__what_an_agent_emits_comes_after_its_start(void)
     team_case_close(&t);
 }
 
+static cadre_status emit_in_pieces(cadre_frame *frame, cadre_error *err)
+{
+    cadre_frame_emit(frame, "one ", 4);
+    cadre_frame_emit(frame, "\xE2\x82\xAC, two", 8);
+    cadre_status status = cadre_frame_set_output(frame, "one \xE2\x82\xAC, two", err);
+    cadre_frame_emit(frame, "never ended", 11);
+    return status;
+}
+
+// The messages a run told of: "\nN start", the pieces, "\nN end TEXT"; N counts ids.
+typedef struct message_log {
+    cdr_buf text;
+    char ids[8][CADRE_ID_TEXT_SIZE];
+    int n_ids;
+} message_log;
+
+static int number_of(message_log *log, const char *id)
+{
+    for (int i = 0; i < log->n_ids; i++)
+        if (strcmp(log->ids[i], id) == 0)
+            return i;
+    snprintf(log->ids[log->n_ids], CADRE_ID_TEXT_SIZE, "%s", id);
+    return log->n_ids++;
+}
+
+static void log_message_event(message_log *log, const cadre_event *event)
+{
+    if (event->type == CADRE_EVENT_MESSAGE_START) {
+        cdr_buf_printf(&log->text, "\n%d start ",
+                       number_of(log, event->u.message_start.message_id));
+    } else if (event->type == CADRE_EVENT_TEXT_DELTA) {
+        CHECK_INT(number_of(log, event->u.delta.message_id), log->n_ids - 1);
+        cdr_buf_append_text(&log->text, event->u.delta.text);
+    } else if (event->type == CADRE_EVENT_MESSAGE_END) {
+        const cadre_message *m = event->u.message_end.message;
+        cdr_buf_printf(&log->text, "\n%d end %s", number_of(log, m->id), m->text);
+    }
+}
+
+static void test_calls__what_an_agent_emits_is_of_the_message_it_then_says(void)
+{
+    message_log log = {.text = CDR_BUF_INIT};
+    const cadre_event *event = NULL;
+    open_lead(emit_in_pieces);
+    cadre_run *run = team_case_start(&t, CADRE_RUN(.input = "hi"));
+    while (cadre_run_next(run, &event, NULL) == CADRE_OK)
+        log_message_event(&log, event);
+    CHECK_OK(cadre_run_wait(run, NULL, &t.err), &t.err);
+    CHECK_TEXT(cdr_buf_text(&log.text), "\n0 end hi"
+                                        "\n1 start one \xE2\x82\xAC, two"
+                                        "\n1 end one \xE2\x82\xAC, two"
+                                        "\n2 start never ended");
+    cdr_buf_fini(&log.text);
+    team_case_close(&t);
+}
+
 static cadre_status call_quietly(cadre_frame *frame, cadre_error *err)
 {
     return cadre_frame_call(frame,
@@ -442,6 +523,35 @@ static void test_calls__a_quiet_root_still_opens_and_closes_the_stream(void)
     team_case_close(&t);
 }
 
+// --- Turns ---
+
+// Asks twice and never runs what the answers call for.
+static cadre_status ask_only(cadre_frame *frame, cadre_error *err)
+{
+    const cadre_model_call call = {.struct_size = sizeof call,
+                                   .model = t.team->models[0]};
+    cadre_answer answer;
+    cadre_status status = cadre_frame_ask_model(frame, &call, &answer, err);
+    if (status == CADRE_OK)
+        status = cadre_frame_ask_model(frame, &call, &answer, err);
+    return status;
+}
+
+static void test_turns__calls_that_nobody_ran_get_their_result(void)
+{
+    open_lead(ask_only);
+    DRIVEN("lead", "call f {}\ncall g {}", "say well\ncall h {}");
+    team_case_run(&t, "hi");
+    CHECK_OK(t.status, &t.err);
+    CHECK_TEXT(t.result->text, "well");
+    CHECK_TEXT(driven_system("lead", 0), "");
+    CHECK_TEXT(recorder_text(&t.recorder, CADRE_EVENT_TOOL_RESULT),
+               "lead: f aborted Not done: the turn was stopped.\n"
+               "lead: g aborted Not done: the turn was stopped.\n"
+               "lead: h aborted Not done: the turn was stopped.\n");
+    team_case_close(&t);
+}
+
 static const CU_TestInfo tests[] = {
     CHECK_TEST(test_calls__a_delegate_works_in_the_same_conversation),
     CHECK_TEST(test_calls__a_call_has_a_conversation_of_its_own),
@@ -451,12 +561,15 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_calls__another_callee_under_a_key_diverges_for_good),
     CHECK_TEST(test_calls__a_wrong_call_is_told_and_harms_nobody),
     CHECK_TEST(test_calls__too_deep_fails_with_the_path),
+    CHECK_TEST(test_calls__unlimited_depth_ends_before_the_stack_does),
     CHECK_TEST(test_calls__time_is_up_for_the_call_then_for_the_run),
     CHECK_TEST(test_step__is_a_frame_with_its_value_or_failure),
     CHECK_TEST(test_step__without_a_name_that_fits_is_refused),
     CHECK_TEST(test_calls__what_an_agent_emits_comes_after_its_start),
+    CHECK_TEST(test_calls__what_an_agent_emits_is_of_the_message_it_then_says),
     CHECK_TEST(test_calls__nothing_of_a_quiet_call_is_shown),
     CHECK_TEST(test_calls__a_quiet_root_still_opens_and_closes_the_stream),
+    CHECK_TEST(test_turns__calls_that_nobody_ran_get_their_result),
     CU_TEST_INFO_NULL,
 };
 

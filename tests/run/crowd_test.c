@@ -10,7 +10,6 @@
 
 #include <malloc.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define N_OTHERS 100

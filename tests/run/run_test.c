@@ -8,7 +8,6 @@
 #include "team/runtime.h"
 
 #include <poll.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -279,9 +278,10 @@ static void test_run__its_time_ends_what_blocks(void)
     team_case_finish(&t);
     CHECK_STATUS(t.status, CADRE_ETIMEOUT, &t.err);
     CHECK_INT(t.result->status, CADRE_FRAME_TIMEOUT);
-    CHECK_TEXT(t.err.text, "'solo': its time is up");
+    CHECK_TEXT(t.err.text, "agent 'solo': its time of 700ms is up (timeout)");
     CHECK_TEXT(recorder_text(&t.recorder, CADRE_EVENT_STREAM_END),
-               "solo: timeout timeout timeout: 'solo': its time is up\n");
+               "solo: timeout timeout timeout: agent 'solo': its time of 700ms is up "
+               "(timeout)\n");
     team_case_close(&t);
 }
 
@@ -370,6 +370,41 @@ static void test_run__freed_unread_or_half_read_leaves_nothing(void)
     team_case_close(&t);
 }
 
+// --- Sessions ---
+
+static void test_run__a_session_has_one_run_at_a_time(void)
+{
+    const cadre_event *event = NULL;
+    cadre_run *second = NULL;
+    cadre_error err = CADRE_ERROR_INIT;
+    const cadre_result *result = NULL;
+    team_case_open(&t);
+    cadre_team_add_llm(t.team, CADRE_LLM(.name = "alice", .model = DRIVEN_MODEL));
+    DRIVEN("alice", "gate\nsay one", "say two");
+    cadre_run *first = team_case_start(&t, CADRE_RUN(.input = "a", .session = "s"));
+    if (!CHECK(first != NULL) || !CHECK(driven_await_held(1)))
+        return;
+    CHECK_STATUS(
+        cadre_run_start(t.team, CADRE_RUN(.input = "b", .session = "s"), &second, &err),
+        CADRE_EBUSY, &err);
+    CHECK_CONTAINS(err.text, "session 's'");
+    driven_release();
+    while (cadre_run_next(first, &event, NULL) == CADRE_OK &&
+           event->type != CADRE_EVENT_STREAM_END)
+        continue;
+    // Whoever was told of the end may go on at once.
+    cadre_error_clear(&err);
+    if (CHECK_OK(cadre_run_start(t.team, CADRE_RUN(.input = "b", .session = "s"),
+                                 &second, &err),
+                 &err)) {
+        CHECK_OK(cadre_run_wait(second, &result, &err), &err);
+        CHECK_TEXT(result->text, "two");
+        CHECK_TEXT(driven_request("alice", 1), "user: a\nassistant: one\nuser: b\n");
+        cadre_run_free(second);
+    }
+    team_case_close(&t);
+}
+
 static const CU_TestInfo tests[] = {
     CHECK_TEST(test_run__a_lost_store_is_never_a_success),
     CHECK_TEST(test_run__no_tool_runs_for_an_answer_that_was_not_stored),
@@ -381,6 +416,7 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_run__who_stops_reading_holds_up_nobody_else),
     CHECK_TEST(test_run__an_unread_run_can_be_cancelled_and_waited_for),
     CHECK_TEST(test_run__freed_unread_or_half_read_leaves_nothing),
+    CHECK_TEST(test_run__a_session_has_one_run_at_a_time),
     CU_TEST_INFO_NULL,
 };
 

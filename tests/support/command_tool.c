@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 static int64_t now_ms(void)
 {
@@ -44,8 +43,9 @@ static bool write_files(const test_folder *folder, const command_tool_setup *set
         return false;
     (void)fprintf(out,
                   "name: shop\ntools:\n  lookup:\n    type: command\n"
-                  "    parameters: {type: object}\n%s\n"
+                  "    parameters: %s\n%s\n"
                   "agents:\n  desk: {model: openai/none, tools: [lookup]}\n",
+                  setup->parameters ? setup->parameters : "{type: object}",
                   setup->options ? setup->options : "    argv: [./tool]");
     (void)fclose(out);
     bool ok = folder_write(folder, "team.yaml", team, path);

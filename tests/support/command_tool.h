@@ -13,10 +13,11 @@
 #define COMMAND_TOOL_MAX_CALLS 50
 
 typedef struct command_tool_setup {
-    const char *program;   // the text of ./tool; NULL: there is none
-    const char *options;   // lines of the tool in the team file; NULL: argv: [./tool]
-    const char *arguments; // JSON; NULL: {}
-    int n_calls;           // 0: one
+    const char *program;    // the text of ./tool; NULL: there is none
+    const char *parameters; // NULL: {type: object}
+    const char *options;    // lines of the tool in the team file; NULL: argv: [./tool]
+    const char *arguments;  // JSON; NULL: {}
+    int n_calls;            // 0: one
     bool is_not_executable;
     const char *cancel_on; // the run is cancelled when progress starts with this
 } command_tool_setup;

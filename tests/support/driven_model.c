@@ -151,6 +151,8 @@ static cadre_status play_line(cadre_frame *frame, char *line, cadre_sink *sink,
     char *rest = split(line);
     if (strcmp(line, "say") == 0) {
         cadre_sink_text(sink, rest, strlen(rest));
+    } else if (strcmp(line, "think") == 0) {
+        cadre_sink_reasoning(sink, rest, strlen(rest));
     } else if (strcmp(line, "call") == 0) {
         play_call(sink, rest);
     } else if (strcmp(line, "to") == 0) {
@@ -196,6 +198,7 @@ static cadre_status driven_answer(const void *state, cadre_frame *frame,
 {
     (void)state;
     cadre_status status = CADRE_OK;
+    bool was_cut = false;
     const char *reply = take_reply(request);
     if (reply == NULL)
         return cadre_fail(err, CADRE_EINVAL, "driven: no reply is left for '%s'",
@@ -203,13 +206,16 @@ static cadre_status driven_answer(const void *state, cadre_frame *frame,
     char *lines = strdup(reply);
     char *place = NULL;
     for (char *line = strtok_r(lines, "\n", &place); line != NULL && status == CADRE_OK;
-         line = strtok_r(NULL, "\n", &place))
-        status = play_line(frame, line, sink, err);
+         line = strtok_r(NULL, "\n", &place)) {
+        was_cut = strcmp(line, "cut") == 0;
+        status = was_cut ? CADRE_OK : play_line(frame, line, sink, err);
+    }
     free(lines);
     if (status != CADRE_OK)
         return status;
-    cadre_sink_finish(sink, cadre_sink_call_count(sink) > 0 ? CADRE_FINISH_TOOL_CALLS
-                                                            : CADRE_FINISH_STOP);
+    cadre_finish whole =
+        cadre_sink_call_count(sink) > 0 ? CADRE_FINISH_TOOL_CALLS : CADRE_FINISH_STOP;
+    cadre_sink_finish(sink, was_cut ? CADRE_FINISH_LENGTH : whole);
     cadre_sink_end(sink);
     return CADRE_OK;
 }

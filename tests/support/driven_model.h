@@ -7,6 +7,8 @@
 //     to AGENT MESSAGE    a call of transfer_to_agent; MESSAGE may be left out
 //     gate                waits here for driven_release, or until the frame is marked
 //     hold                sleeps until the frame must stop
+//     think TEXT          a piece of reasoning
+//     cut                 last: the answer ends here by its token limit
 //     fail CLASS TEXT     the attempt fails ("fail server down"); 429 and 5xx are
 //     retried usage IN OUT        tokens of this answer
 // The last reply of an agent serves all later requests when it starts with "always".

@@ -52,7 +52,6 @@ void http_connection_add(http_server *server, int fd)
     server->connections =
         http_alloc(server->connections, (size_t)server->n_connections * sizeof(void *));
     server->connections[conn->number] = conn;
-    server->n_open++;
     struct epoll_event event = {.events = conn->interest, .data.ptr = conn};
     if (epoll_ctl(server->epoll_fd, EPOLL_CTL_ADD, fd, &event) != 0)
         http_die("epoll_ctl");
@@ -95,7 +94,6 @@ static void close_connection(http_server *server, http_connection *conn)
     (void)close(conn->fd);
     conn->fd = -1;
     conn->state = HTTP_CONNECTION_CLOSED;
-    server->n_open--;
     pthread_cond_broadcast(&server->changed);
 }
 

@@ -63,7 +63,6 @@ struct http_server {
     int n_whole;
     http_connection **connections;
     int n_connections;
-    int n_open;
     int n_held;
     int n_due; // connections with a due_ns
     int n_played;

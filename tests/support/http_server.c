@@ -293,11 +293,6 @@ static bool await_count(http_server *server, const int *counter, int n)
     return reached;
 }
 
-bool http_server_await_requests(http_server *server, int n)
-{
-    return await_count(server, &server->n_whole, n);
-}
-
 bool http_server_await_held(http_server *server, int n)
 {
     return await_count(server, &server->n_held, n);
@@ -344,11 +339,6 @@ int http_server_request_count(http_server *server)
 int http_server_connection_count(http_server *server)
 {
     return read_count(server, &server->n_connections);
-}
-
-int http_server_open_count(http_server *server)
-{
-    return read_count(server, &server->n_open);
 }
 
 int http_server_played_count(http_server *server)

@@ -14,7 +14,7 @@
 //     http_server *server = http_server_start(NULL);
 //     http_server_add(server, half);
 //     ... use http_server_url(server) ...
-//     CU_ASSERT_TRUE(http_server_await_requests(server, 1));
+//     CU_ASSERT_TRUE(http_server_await_held(server, 1));
 //     http_server_stop(server);
 //
 // One thread and one epoll set, so a thousand open streams are no matter. All waits
@@ -143,9 +143,7 @@ void http_server_release(http_server *server);
 // Lets all HOLDs pass, now and later.
 void http_server_release_all(http_server *server);
 
-// Waits until so many requests have come with their headers (and body, unless
-// skipped) / connections stand at a HOLD / scripts have run to their end.
-bool http_server_await_requests(http_server *server, int n);
+// Waits until so many connections stand at a HOLD / scripts have run to their end.
 bool http_server_await_held(http_server *server, int n);
 bool http_server_await_scripts(http_server *server, int n);
 
@@ -156,7 +154,6 @@ bool http_server_await_client_close(http_server *server, int connection,
 
 int http_server_request_count(http_server *server);
 int http_server_connection_count(http_server *server); // ever accepted
-int http_server_open_count(http_server *server);       // not yet closed by the client
 int http_server_played_count(http_server *server);     // scripts run to their end
 
 // Returns the i-th request that came whole, NULL when there is none.

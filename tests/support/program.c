@@ -30,7 +30,9 @@ typedef struct child {
     int terminal[2];           // master and slave
     size_t n_written;          // of the input
     kept kept_out, kept_err;
-    int64_t acted_ns;
+    const program_action *action; // the next one; NULL: all are done
+    size_t n_actions;             // done
+    program_result *result;
     char **arguments, **environment;
 } child;
 
@@ -108,14 +110,22 @@ static char **make_arguments(const char *program, const char *const *arguments)
     return made;
 }
 
+// The size of the terminal, with other columns unless that is 0.
+static struct winsize size_of(const program_config *config, int columns)
+{
+    int rows = config->rows ? config->rows : 30;
+
+    if (!columns)
+        columns = config->columns ? config->columns : 100;
+    return (struct winsize){.ws_col = (unsigned short)columns,
+                            .ws_row = (unsigned short)rows};
+}
+
 static bool open_terminal(child *it)
 {
-    const program_config *config = it->config;
-    struct winsize size = {
-        .ws_col = (unsigned short)(config->columns ? config->columns : 100),
-        .ws_row = (unsigned short)(config->rows ? config->rows : 30)};
+    struct winsize size = size_of(it->config, 0);
 
-    if (config->terminal == PROGRAM_NO_TERMINAL)
+    if (it->config->terminal == PROGRAM_NO_TERMINAL)
         return true;
     if (openpty(&it->terminal[0], &it->terminal[1], NULL, NULL, &size) != 0)
         return false;
@@ -203,16 +213,21 @@ static bool keep(kept *it, const char *text, size_t len)
 
 static void act(child *it, bool is_due)
 {
-    const program_action *action = &it->config->action;
-    const kept *where = action->is_on_stdout ? &it->kept_out : &it->kept_err;
+    const program_action *action = it->action;
 
+    if (!action)
+        return;
+    const kept *where = action->is_on_stdout ? &it->kept_out : &it->kept_err;
     if (action->when && where->text && strstr(where->text, action->when))
         is_due = true;
-    if (!is_due || it->acted_ns)
+    if (!is_due)
         return;
-    it->acted_ns = now_ns();
+    it->action = action->then;
+    it->result->acted_ns = now_ns();
+    if (it->n_actions < PROGRAM_MAX_ACTIONS)
+        it->result->acted_len[it->n_actions++] = it->kept_err.len;
     if (action->columns) {
-        struct winsize size = {.ws_col = (unsigned short)action->columns, .ws_row = 30};
+        struct winsize size = size_of(it->config, action->columns);
         ioctl(it->terminal[0], TIOCSWINSZ, &size);
     }
     if (action->closes_stdout)
@@ -252,14 +267,14 @@ static void write_input(child *it, short events)
 // One round; false: the child has ended and all it wrote was read.
 static bool serve(child *it, int timeout_ms)
 {
-    int when_fd = it->config->action.when_fd;
+    int when_fd = it->action ? it->action->when_fd : 0;
     struct pollfd slots[] = {
         {.fd = it->pidfd, .events = POLLIN},
         {.fd = it->in[1], .events = POLLOUT},
         {.fd = it->out[0], .events = POLLIN},
         {.fd = it->err[0], .events = POLLIN},
         {.fd = it->terminal[0], .events = POLLIN},
-        {.fd = when_fd && !it->acted_ns ? when_fd : -1, .events = POLLIN},
+        {.fd = when_fd ? when_fd : -1, .events = POLLIN},
     };
     int n = poll(slots, sizeof(slots) / sizeof(slots[0]), timeout_ms);
 
@@ -297,6 +312,8 @@ bool program_run(const program_config *config, program_result *result)
 {
     const char *program = getenv("CADRE_BIN");
     child it = {.config = config,
+                .action = &config->action,
+                .result = result,
                 .pidfd = -1,
                 .in = {-1, -1},
                 .out = {-1, -1},
@@ -319,8 +336,6 @@ bool program_run(const program_config *config, program_result *result)
     result->out = it.kept_out.text;
     result->out_len = it.kept_out.len;
     result->err = it.kept_err.text;
-    result->err_len = it.kept_err.len;
-    result->acted_ns = it.acted_ns;
     // Its exit status is that of a run that failed.
     CHECK_LACKS(result->err, "Sanitizer");
     if (CHECK(has_run) && CHECK(!result->has_timed_out))

@@ -14,6 +14,8 @@
 
 #include "support/check.h"
 
+#define PROGRAM_MAX_ACTIONS 2
+
 typedef enum program_stdout {
     PROGRAM_STDOUT_KEPT,  // a pipe that is read to its end
     PROGRAM_STDOUT_GONE,  // a pipe whose reader went away before the start
@@ -29,14 +31,16 @@ typedef enum program_terminal {
 
 // What is done once, when a text has appeared on stderr or the terminal, or when a
 // descriptor can be read.
-typedef struct program_action {
-    const char *when;   // NULL: no text is awaited
-    bool is_on_stdout;  // the text is awaited there
-    int when_fd;        // 0: none is awaited
-    int signal;         // sent to the child; 0: none
-    bool closes_stdout; // its reader goes away
-    int columns;        // the terminal gets this wide; 0: stays
-} program_action;
+typedef struct program_action program_action;
+struct program_action {
+    const char *when;           // NULL: no text is awaited
+    bool is_on_stdout;          // the text is awaited there
+    int when_fd;                // 0: none is awaited
+    int signal;                 // sent to the child; 0: none
+    bool closes_stdout;         // its reader goes away
+    int columns;                // the terminal gets this wide; 0: stays
+    const program_action *then; // awaited after this one
+};
 
 typedef struct program_config {
     const char *const *arguments; // after the program's name; NULL at the end
@@ -58,9 +62,9 @@ typedef struct program_result {
     char *out; // stdout; NUL-terminated, as all
     size_t out_len;
     char *err; // stderr, or all that came over the terminal
-    size_t err_len;
     int64_t duration_ms;
-    int64_t acted_ns; // monotonic time of the action; 0: it was not done
+    int64_t acted_ns; // monotonic time of the last action; 0: none was done
+    size_t acted_len[PROGRAM_MAX_ACTIONS]; // how much of `err` had come at each
 } program_result;
 
 #define PROGRAM_RUN(result, ...)                                                       \

@@ -145,6 +145,8 @@ void recorder_check(const recorder *r)
     int64_t seq = 0;
     CHECK_INT(recorder_count(r, CADRE_EVENT_STREAM_START), 1);
     CHECK_INT(recorder_count(r, CADRE_EVENT_STREAM_END), 1);
+    CHECK_INT(recorder_count(r, CADRE_EVENT_TOOL_RESULT),
+              recorder_count(r, CADRE_EVENT_TOOL_CALL));
     if (!CHECK(r->n_events >= 2))
         return;
     CHECK(r->events[0].type == CADRE_EVENT_STREAM_START);

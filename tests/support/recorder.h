@@ -40,7 +40,8 @@ void recorder_add(recorder *r, const cadre_event *event);
 
 // Reads until CADRE_DONE, then checks: one stream_start, first; one stream_end, last;
 // seqs from 1 without gaps, in order; each frame_end after its frame_start and, but
-// under a quiet frame, each started frame ended; nothing of a frame outside the two.
+// under a quiet frame, each started frame ended; nothing of a frame outside the two; as
+// many tool results as tool calls.
 void recorder_read(recorder *r, cadre_run *run);
 void recorder_check(const recorder *r);
 void recorder_fini(recorder *r);

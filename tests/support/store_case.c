@@ -22,8 +22,11 @@ static void store_open(store_case *s)
     char url[96];
     snprintf(url, sizeof(url), "%s/store.db", s->folder);
     cadre_status status = s->ops->init(s->state, url, NULL);
-    if (status == CADRE_ECONFIG)
+    if (status == CADRE_ECONFIG) {
+        s->ops->fini(s->state);
+        memset(s->state, 0, s->ops->state_size);
         status = s->ops->init(s->state, "", &s->err);
+    }
     CHECK_OK(status, &s->err);
 }
 

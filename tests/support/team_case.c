@@ -4,7 +4,6 @@
 #include "base/buf.h"
 #include "team/runtime.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

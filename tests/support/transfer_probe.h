@@ -19,7 +19,6 @@ struct transfer_probe {
     cdr_transfer *transfer;
     // Says what data() answers, with the lock held; NULL: go on.
     cdr_flow (*decide)(transfer_probe *probe, const char *data, size_t len);
-    void *decide_ctx;
 
     cdr_mutex mu;
     cdr_cond changed;

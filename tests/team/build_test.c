@@ -5,7 +5,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static cadre_runtime *runtime;
 
@@ -70,8 +69,28 @@ static void test_build__resolves_names_in_any_order(void)
         cadre_agent_get_info(cadre_team_find(team, "returns"));
     CHECK_TEXT(info->description, "Returns");
     CHECK_TEXT(info->type, "llm");
+    CHECK_OK(cadre_team_seal(team, &err), &err);
+    cadre_team_free(team);
+}
+
+// The first call that came too late is told by all that seal or run the team.
+static void test_build__tells_what_comes_after_sealing(void)
+{
+    cadre_error err = CADRE_ERROR_INIT;
+    cadre_run *run = NULL;
+    cadre_team *team = cadre_team_new(runtime, "shop");
+    cadre_team_add_llm(team, CADRE_LLM(.name = "a", .model = "openai/m"));
+    CHECK_OK(cadre_team_seal(team, &err), &err);
     CHECK(cadre_team_add_llm(team, CADRE_LLM(.name = "late")) == NULL);
-    CHECK_INT(cadre_team_agents(team).count, 3);
+    cadre_team_set_root(team, "late");
+    CHECK_INT(cadre_team_agents(team).count, 1);
+    CHECK_STATUS(cadre_team_seal(team, &err), CADRE_EINVAL, &err);
+    CHECK_TEXT(err.text, "the team is sealed; cadre_team_add_llm came too late: build "
+                         "the whole team before it is sealed or run");
+    cadre_error_clear(&err);
+    CHECK_STATUS(cadre_run_start(team, CADRE_RUN(.input = "x"), &run, &err),
+                 CADRE_EINVAL, &err);
+    CHECK_CONTAINS(err.text, "the team is sealed");
     cadre_team_free(team);
 }
 
@@ -79,8 +98,9 @@ static void test_build__tells_every_mistake(void)
 {
     static const char no_struct[] = "CADRE_LLM: the struct is NULL or has no "
                                     "struct_size; make it with CADRE_LLM(...)";
-    static const char no_model[] = "agents.c.model: unknown model 'fast'; the team has "
-                                   "no models of its own, so write provider/model";
+    static const char no_model[] =
+        "agent 'c': model: unknown model 'fast'; the team has "
+        "no models of its own, so write provider/model";
     cadre_team *team = cadre_team_new(runtime, "shop");
     cadre_team_add_llm(team, CADRE_LLM(.name = "Triage", .model = "openai/m"));
     cadre_team_add_llm(team, CADRE_LLM(.name = "a"));
@@ -96,11 +116,11 @@ static void test_build__tells_every_mistake(void)
     CHECK_PROBLEMS(
         team, "agent 'Triage': a name is [a-z][a-z0-9_]*, at most 64 long",
         "agent 'a': is added twice", "CADRE_LLM: .name is missing", no_struct,
-        "agents.c.timeout_ms: expected at least 1, or 0 for the default, got -5",
+        "agent 'c': timeout_ms: expected at least 1, or 0 for the default, got -5",
         "agent 'a': no model; write model: provider/model", no_model,
-        "agents.c.tools[0]: unknown tool 'look'",
-        "agents.c.handoffs[0]: unknown agent 'd' (agents: Triage, a, c)",
-        "agents.c.handoffs[1]: an agent cannot hand over to itself",
+        "agent 'c': tools[0]: unknown tool 'look'",
+        "agent 'c': handoffs[0]: unknown agent 'd' (agents: Triage, a, c)",
+        "agent 'c': handoffs[1]: an agent cannot hand over to itself",
         "root: unknown agent 'rot' (agents: Triage, a, c)");
 }
 
@@ -121,12 +141,13 @@ static void test_build__checks_options_and_types(void)
     CHECK_STATUS(cadre_team_seal(team, &err), CADRE_ECONFIG, &err);
     const char *const *problems = cadre_team_problems(team, &n);
     if (CHECK_INT(n, 6)) {
-        CHECK_CONTAINS(problems[0], "agents.a.options.max_turns: expected an integer");
-        CHECK_TEXT(problems[1], "models.m.options: unknown key 'temperatur'; did you "
+        CHECK_TEXT(problems[0], "agent 'a': max_turns: expected an integer from 1 to "
+                                "1000000, got -7 (CADRE_UNLIMITED for no limit)");
+        CHECK_TEXT(problems[1], "model 'm': options: unknown key 'temperatur'; did you "
                                 "mean 'temperature'?");
         CHECK_TEXT(problems[2],
-                   "models.n.model: expected provider/model, got 'openai'");
-        CHECK_CONTAINS(problems[3], "models.o: options: ");
+                   "model 'n': model: expected provider/model, got 'openai'");
+        CHECK_CONTAINS(problems[3], "model 'o': options: ");
         CHECK_TEXT(problems[4], "tool 't': has neither .run nor .type; give one of "
                                 "them");
         CHECK_TEXT(problems[5], "model 'p': base_url must start with http:// or "
@@ -196,9 +217,10 @@ static void test_build__refuses_parameters_that_are_no_schema(void)
     CHECK_STATUS(cadre_team_seal(team, &err), CADRE_ECONFIG, &err);
     const char *const *problems = cadre_team_problems(team, &n);
     if (CHECK_INT(n, 3)) {
-        CHECK_TEXT(problems[0], "tools.a.parameters: expected the schema of an object; "
-                                "write type: object");
-        CHECK_CONTAINS(problems[1], "tools.b.parameters.type: ");
+        CHECK_TEXT(problems[0],
+                   "tool 'a': parameters: expected the schema of an object; "
+                   "write type: object");
+        CHECK_CONTAINS(problems[1], "tool 'b': parameters.type: ");
         CHECK_CONTAINS(problems[2], "tool 'transfer_to_agent': the name is kept");
     }
     cadre_team_free(team);
@@ -295,10 +317,10 @@ static void test_build__tells_what_an_init_says(void)
     CHECK_STATUS(cadre_team_seal(team, &err), CADRE_ECONFIG, &err);
     const char *const *problems = cadre_team_problems(team, &n);
     if (CHECK_INT(n, 3)) {
-        CHECK_CONTAINS(problems[0], "agents.p.options.pause: expected a duration");
+        CHECK_CONTAINS(problems[0], "agent 'p': options.pause: expected a duration");
         CHECK_CONTAINS(
             problems[1],
-            "agents.r: unknown type 'picki'; did you mean 'picky'? (types: ");
+            "agent 'r': unknown type 'picki'; did you mean 'picky'? (types: ");
         CHECK_TEXT(problems[2], "agent 'q': needs one member, not 2");
     }
     cadre_team_free(team);
@@ -352,6 +374,7 @@ static void test_build__orders_deep_nesting(void)
 
 static const CU_TestInfo tests[] = {
     CHECK_TEST(test_build__resolves_names_in_any_order),
+    CHECK_TEST(test_build__tells_what_comes_after_sealing),
     CHECK_TEST(test_build__tells_every_mistake),
     CHECK_TEST(test_build__checks_options_and_types),
     CHECK_TEST(test_build__makes_agents_and_tools_of_functions),

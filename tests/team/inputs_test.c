@@ -106,12 +106,18 @@ static void test_inputs__leaves_other_braces_alone(void)
     check_rendered("{{inputs.other}}", "{{inputs.other}}");
 }
 
+static void test_inputs__four_braces_are_two(void)
+{
+    check_rendered("{{{{count}} {{{{inputs.count}}", "{{count}} {{inputs.count}}");
+}
+
 static const CU_TestInfo tests[] = {
     CHECK_TEST(test_inputs__fills_in_defaults),
     CHECK_TEST(test_inputs__reads_texts_of_the_command_line),
     CHECK_TEST(test_inputs__refuses_what_is_missing_unknown_or_wrong),
     CHECK_TEST(test_inputs__stand_in_texts),
     CHECK_TEST(test_inputs__leaves_other_braces_alone),
+    CHECK_TEST(test_inputs__four_braces_are_two),
     CU_TEST_INFO_NULL,
 };
 

@@ -273,9 +273,10 @@ static void test_load__tells_an_empty_file_and_one_without_agents(void)
 {
     check_told("", "team.yaml:1:1: the file is empty; a team needs agents\n");
     check_told("name: x\n", "team.yaml:1:1: missing key 'agents'\n");
-    check_told("agents: {}\n", "a team needs at least one agent\n");
+    check_told("agents: {}\n",
+               "team.yaml:1:1: agents: a team needs at least one agent\n");
     check_told("agents: [a]\n",
-               "team.yaml:1:9: agents: expected an object, got an array\n");
+               "team.yaml:1:9: agents: expected a mapping, got a list\n");
 }
 
 static void test_load__gives_no_team_for_a_file_that_is_not_there(void)
@@ -364,7 +365,7 @@ static void test_load__refuses_unknown_inputs_of_instructions(void)
                "agents:\n"
                "  a:\n"
                "    model: openai/m\n"
-               "    instructions: '{{inputs.topic}} {{ inputs.topik }} {{other}}'\n",
+               "    instructions: '{{inputs.topic}} {{ inputs.topik }}'\n",
                "team.yaml:5:19: agents.a.instructions: unknown input 'topik'; did you "
                "mean 'topic'? (inputs: topic)\n");
     // In a literal block the place is that of the words themselves.
@@ -380,6 +381,43 @@ static void test_load__refuses_unknown_inputs_of_instructions(void)
                "team.yaml:8:29: agents.a.instructions: unknown input 'topik'*\n"
                "team.yaml:8:47: agents.a.instructions: unknown input 'tpic'*\n"
                "team.yaml:9:7: agents.a.instructions: unknown input 'subject'*\n");
+}
+
+static void test_load__refuses_other_words_in_double_braces(void)
+{
+    check_told(
+        "inputs: {topic: {type: string}}\n"
+        "agents:\n"
+        "  a:\n"
+        "    model: openai/m\n"
+        "    instructions: |\n"
+        "      {{name}} and {{ topic }}, {{inputs.topic\n"
+        "      {{{{plain}} {{ two words }} {{}} { {x} }\n",
+        "team.yaml:6:7: agents.a.instructions: unknown {{name}}; only "
+        "{{inputs.NAME}} is known, and {{{{ gives plain braces\n"
+        "team.yaml:6:20: agents.a.instructions: unknown {{topic}}; an input is "
+        "{{inputs.NAME}}, and {{{{ gives plain braces\n"
+        "team.yaml:6:33: agents.a.instructions: {{inputs.topic has no end; write "
+        "{{inputs.topic}}\n");
+}
+
+static void test_load__calls_things_as_the_file_does(void)
+{
+    check_told("agents: {a: {model: openai/m, tools: clock, max_turns: 1.5}}\n"
+               "tools:\n"
+               "  clock: {type: command, argv: ls -l, env: 'a b, \"c\"'}\n"
+               "  look: [x]\n"
+               "models: {m: {model: openai/m, api_key: x}}\n",
+               "team.yaml:1:38: agents.a.tools: expected a list, got \"clock\"; write "
+               "[clock]\n"
+               "team.yaml:1:56: agents.a.max_turns: expected an integer from 1 to "
+               "1000000 or 'unlimited', got 1.5\n"
+               "team.yaml:3:32: tools.clock.argv: expected a list of at least 1 "
+               "element, got \"ls -l\"; write [ls, -l]\n"
+               "team.yaml:3:44: tools.clock.env: expected a list, got \"a b, \"c\"\"\n"
+               "team.yaml:4:9: tools.look: expected a mapping, got a list\n"
+               "team.yaml:5:31: models.m: unknown key 'api_key'; did you mean "
+               "'api_key_env'?\n");
 }
 
 static void test_load__tells_a_duplicate_key_with_all_other_mistakes(void)
@@ -418,7 +456,7 @@ static void test_load__tells_nobody_off_for_what_reading_left_out(void)
                "tools: *gone\n"
                "inputs: {topic: !text {type: strin}}\n",
                "team.yaml:3:7: merge keys*\n"
-               "team.yaml:3:33: a key must be a text, not an object*\n"
+               "team.yaml:3:33: a key must be a text, not a mapping*\n"
                "team.yaml:4:41: the alias '*\n"
                "team.yaml:5:56: the alias '*\n"
                "team.yaml:6:13: the alias '*\n"
@@ -474,7 +512,7 @@ static void check_sample(const json_t *schema, const char *path)
     cdr_settings_reader reader = {
         .schema = schema,
         .directory = "samples",
-        .is_file = true,
+        .writes = CDR_WRITES_YAML_FILE,
         .on_problem = show_problem,
     };
     json_decref(cdr_settings_read(&reader, root));
@@ -509,6 +547,8 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_load__does_not_show_a_key_written_for_its_variable),
     CHECK_TEST(test_load__names_the_variable_of_a_missing_key),
     CHECK_TEST(test_load__refuses_unknown_inputs_of_instructions),
+    CHECK_TEST(test_load__refuses_other_words_in_double_braces),
+    CHECK_TEST(test_load__calls_things_as_the_file_does),
     CHECK_TEST(test_load__tells_a_duplicate_key_with_all_other_mistakes),
     CHECK_TEST(test_load__tells_nobody_off_for_what_reading_left_out),
     CHECK_TEST(test_load__has_a_schema_that_refuses_unknown_keys),

@@ -191,8 +191,9 @@ static void test_runtime__says_that_a_script_is_missing(void)
     cadre_team *team = load_offline(&runtime, NULL, one_agent, CADRE_ECONFIG);
     const char *const *problems = cadre_team_problems(team, &n);
     if (CHECK_INT(n, 1))
-        CHECK_TEXT(problems[0], "there is no script to answer from; add `script:` to "
-                                "the team file, or run with --script FILE");
+        CHECK_CONTAINS(problems[0],
+                       "/team.yaml:1:1: there is no script to answer from; add "
+                       "`script:` to the team file, or run with --script FILE");
     cadre_team_free(team);
     cadre_runtime_close(runtime);
 }
@@ -203,14 +204,19 @@ static void test_runtime__checks_the_names_of_a_script(void)
     cadre_runtime *runtime = NULL;
     size_t n = 0;
     folder_write(&folder, "script.yaml",
-                 "agents:\n  a: [{text: hi}]\n  b: [{text: ho}]\n"
+                 "agents:\n  a: [{text: hi}, {handoff: {to: zzz}}]\n"
+                 "  b: [{text: ho, handoffs: [{to: a}, {to: y}]}]\n"
                  "tools:\n  look: [{result: x}]\n",
                  path);
     cadre_team *team = load_offline(&runtime, path, one_agent, CADRE_ECONFIG);
     const char *const *problems = cadre_team_problems(team, &n);
-    if (CHECK_INT(n, 2)) {
-        CHECK_CONTAINS(problems[0], "script.yaml:3:3: agents.b: unknown agent 'b'");
-        CHECK_CONTAINS(problems[1], "script.yaml:5:3: tools.look: unknown tool 'look'");
+    if (CHECK_INT(n, 4)) {
+        CHECK_CONTAINS(problems[0], "script.yaml:2:34: agents.a[1].handoff.to: unknown "
+                                    "agent 'zzz' (agents: a)");
+        CHECK_CONTAINS(problems[1], "script.yaml:3:3: agents.b: unknown agent 'b'");
+        CHECK_CONTAINS(problems[2], "script.yaml:3:43: agents.b[0].handoffs[1].to: "
+                                    "unknown agent 'y' (agents: a)");
+        CHECK_CONTAINS(problems[3], "script.yaml:5:3: tools.look: unknown tool 'look'");
     }
     cadre_team_free(team);
     cadre_runtime_close(runtime);

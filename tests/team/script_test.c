@@ -77,12 +77,14 @@ static void test_script__gives_steps_in_order_and_counts_attempts(void)
     cadre_error err = CADRE_ERROR_INIT;
     CHECK_STATUS(cadre_script_next(script, "a", "", &used, &step, &err), CADRE_EINVAL,
                  &err);
-    CHECK_TEXT(err.text, "the script has no step left for agent 'a': 4 of 4 are used");
+    CHECK_CONTAINS(err.text, "/script.yaml:3:3: the script has no step left for agent "
+                             "'a': 4 of 4 are used");
     CHECK_INT(used, 4);
     cadre_error_clear(&err);
     CHECK_STATUS(cadre_script_next(script, "c", "", &used, &step, &err), CADRE_EINVAL,
                  &err);
-    CHECK_TEXT(err.text, "the script has no steps for agent 'c' (it has: a, b)");
+    CHECK_CONTAINS(err.text, "/script.yaml: the script has no steps for agent 'c' (it "
+                             "has: a, b)");
     cadre_script_free(script);
 }
 
@@ -104,6 +106,29 @@ static void test_script__chooses_by_the_last_input_any_number_of_times(void)
     CHECK_TEXT(next(script, "a", NULL, &used)->text, "second");
     CHECK_INT(used, 2);
     CHECK(!cadre_script_is_strict(script));
+    cadre_script_free(script);
+}
+
+static void test_script__says_that_no_step_was_chosen(void)
+{
+    cadre_error err = CADRE_ERROR_INIT;
+    const cadre_script_step *step = NULL;
+    int used = 0;
+    cadre_script *script = load("agents:\n"
+                                "  a:\n"
+                                "    - {when: {contains: refund}, text: three days}\n"
+                                "    - {when: {equals: hi}, text: hello}\n"
+                                "  b: []\n");
+    CHECK_STATUS(cadre_script_next(script, "a", "bye", &used, &step, &err),
+                 CADRE_EINVAL, &err);
+    CHECK_CONTAINS(err.text, "/script.yaml:2:3: the script has no step for agent 'a': "
+                             "none of its 2 steps with `when` matches the input");
+    cadre_error_clear(&err);
+    CHECK_STATUS(cadre_script_next(script, "b", "bye", &used, &step, &err),
+                 CADRE_EINVAL, &err);
+    CHECK_CONTAINS(err.text, "/script.yaml:5:3: the script has no steps for agent 'b': "
+                             "its list is empty");
+    CHECK_INT(used, 0);
     cadre_script_free(script);
 }
 
@@ -190,7 +215,7 @@ static void test_script__tells_all_mistakes_at_once(void)
         ":2:7: agents.a[0]: a step needs text, tool_calls, handoff, handoffs or error",
         ":3:18: duplicate key 'text' (first at line 3, column 9)",
         ":3:27: agents.b[0]: unknown key 'txt'; did you mean 'text'?",
-        ":4:11: a key must be a text, not an object; quote a text that starts with '{'",
+        ":4:11: a key must be a text, not a mapping; quote a text that starts with '{'",
         ":5:3: duplicate key 'a' (first at line 2)",
         ":6:8: the alias '*gone' names nothing: no '&gone' stands before it",
     };
@@ -205,7 +230,7 @@ static void test_script__tells_all_mistakes_at_once(void)
                  "  a: [{}]\n"
                  "tools: *gone\n",
                  path);
-    CHECK(cdr_script_read(path, &problems) == NULL);
+    CHECK(cdr_script_read(path, NULL, &problems) == NULL);
     cdr_problems_sort(&problems);
     size_t n_expected = sizeof(expected) / sizeof(*expected);
     CHECK_INT(problems.count, n_expected);
@@ -228,6 +253,7 @@ static void test_script__says_when_there_is_no_file(void)
 static const CU_TestInfo tests[] = {
     CHECK_TEST(test_script__gives_steps_in_order_and_counts_attempts),
     CHECK_TEST(test_script__chooses_by_the_last_input_any_number_of_times),
+    CHECK_TEST(test_script__says_that_no_step_was_chosen),
     CHECK_TEST(test_script__has_calls_and_handoffs_as_lists),
     CHECK_TEST(test_script__stands_in_for_tools),
     CHECK_TEST(test_script__tells_mistakes_with_their_places),

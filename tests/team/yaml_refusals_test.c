@@ -134,10 +134,10 @@ static void test_yaml_refusals__tells_what_team_files_do_not_use(void)
 static void test_yaml_refusals__leaves_out_what_has_no_text_for_a_key(void)
 {
     check_told("? [a, {b: c}]\n: {d: e}\nf: g\n", "{\"f\":\"g\"}",
-               "1:3: a key must be a text, not an array; quote a text that starts with "
+               "1:3: a key must be a text, not a list; quote a text that starts with "
                "'['");
     check_told("text: {{input}}\nf: g\n", "{\"text\":{},\"f\":\"g\"}",
-               "1:8: a key must be a text, not an object; quote a text that starts "
+               "1:8: a key must be a text, not a mapping; quote a text that starts "
                "with '{'");
     check_told("a: &x b\n*x : c\nd: e\n", "{\"a\":\"b\",\"d\":\"e\"}",
                "2:1: a key must be a text, not an alias");

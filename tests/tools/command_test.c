@@ -21,6 +21,18 @@ static void test_command__gives_arguments_on_stdin_and_takes_stdout(void)
         CADRE_RESULT_OK, "{\"order\":\"10'42; $(x) ../..\"}");
 }
 
+static void test_command__gets_the_defaults_of_its_parameters(void)
+{
+    command_tool_check(
+        &(command_tool_setup){
+            .program = "#!/bin/sh\ncat\n",
+            .parameters =
+                "{type: object, required: [order], properties: {order: {type: "
+                "string}, limit: {type: integer, default: 3}}}",
+            .arguments = "{order: \"7\"}"},
+        CADRE_RESULT_OK, "{\"order\":\"7\",\"limit\":3}");
+}
+
 static void test_command__leaves_out_only_the_last_line_end(void)
 {
     command_tool_check(
@@ -358,6 +370,10 @@ static void test_command__refuses_options_without_sense(void)
     check_refused("    argv: []", "argv");
     check_refused("    argv: ['']", "tool 'lookup': argv must name a program");
     check_refused("    argv: ./tool", "argv");
+    check_refused(
+        "    argv: [bin/../../tool]",
+        "tool 'lookup': the program 'bin/../../tool' leaves the folder of the "
+        "team file; write a path without '..', or a name that is in PATH");
     check_refused("    argv: [./tool]\n    env: [A=b]",
                   "env[0] must be the name of a variable, got 'A=b'");
     check_refused("    argv: [./tool]\n    max_output: 1MiB", "max_output");
@@ -366,6 +382,7 @@ static void test_command__refuses_options_without_sense(void)
 
 static const CU_TestInfo tests[] = {
     CHECK_TEST(test_command__gives_arguments_on_stdin_and_takes_stdout),
+    CHECK_TEST(test_command__gets_the_defaults_of_its_parameters),
     CHECK_TEST(test_command__leaves_out_only_the_last_line_end),
     CHECK_TEST(test_command__passes_its_arguments_as_they_are),
     CHECK_TEST(test_command__runs_in_the_folder_of_the_team_file),

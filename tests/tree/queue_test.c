@@ -4,8 +4,6 @@
 #include "tree/queue.h"
 
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static cdr_queue queue;

@@ -4,7 +4,6 @@
 
 #include "run/execute.h"
 #include "run/run.h"
-#include "tree/outbox.h"
 
 #include <pthread.h>
 #include <stdio.h>

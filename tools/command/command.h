@@ -61,6 +61,12 @@ typedef struct cdr_command_end {
     bool was_stopped;
 } cdr_command_end;
 
+// Refuses a program outside the folder of the team file.
+cadre_status cdr_command_check_path(const cdr_command *command, cadre_error *err);
+
+// Can the program be run as things are now? Else why not, as errno has it; 0: it can.
+int cdr_command_find(const cdr_command *command);
+
 // Starts the program, in a group and session of its own. Errors: EIO naming program,
 // folder and cause. What it writes with `frame` lives in the frame's arena.
 cadre_status cdr_command_start(const cdr_command *command, cadre_frame *frame,

@@ -3,9 +3,8 @@
 // 1. Nothing of this process reaches it but what it is given: three pipes, the cleared
 //    environment, default signals, no controlling terminal. All other descriptors are
 //    closed in it, also those that the host program did not mark close-on-exec.
-// 2. It leads a session, so a group, of its own. The group's id is its pid, which
-// nobody
-//    else gets before it is reaped; so all signals are sent before that.
+// 2. It leads a session, so a group, of its own. The group's id is its pid, which no
+//    other gets before it is reaped; so all signals are sent before that.
 // 3. Its end is waited for by a pidfd, which takes no signal handler and no polling.
 //    Linux 5.3 and glibc 2.34 are required.
 #include "command.h"

@@ -53,10 +53,9 @@ typedef enum cadre_history {
 // What others know of an agent. All texts live as long as the team.
 typedef struct cadre_agent_info {
     const char *name;
-    const char *type;            // "llm", "function", "handoff", ...
-    const char *description;     // "" when there is none
-    const json_t *input_schema;  // NULL: takes a text
-    const json_t *output_schema; // NULL: answers with a text
+    const char *type;           // "llm", "function", "handoff", ...
+    const char *description;    // "" when there is none
+    const json_t *input_schema; // NULL: takes a text
 } cadre_agent_info;
 
 // One edge an agent may hand over along.
@@ -75,6 +74,9 @@ CADRE_API const cadre_agent_info *cadre_agent_get_info(const cadre_agent *agent)
 
 // The members a topology was given; empty for others.
 CADRE_API cadre_agents cadre_agent_members(const cadre_agent *agent);
+
+// The tools this agent's model may call, but for those its topology gives it.
+CADRE_API cadre_tools cadre_agent_tools(const cadre_agent *agent);
 
 // The edges this agent declared; empty when it declared none.
 CADRE_API cadre_handoffs cadre_agent_handoffs(const cadre_agent *agent);

@@ -1,7 +1,11 @@
 // cadre: teams of LLM agents, in C.
 //
 // An object is used by one thread at a time unless its header says otherwise;
-// callbacks run with no framework lock held.
+// callbacks run with no framework lock held. Objects that are NULL are refused with
+// CADRE_EINVAL, or ignored where no status is returned.
+//
+// From C++ all works but the macros that make structs in place (CADRE_LLM(...) and the
+// like), which are C: C++ fills the struct by hand, `struct_size` set to its sizeof.
 #ifndef CADRE_CADRE_H
 #define CADRE_CADRE_H
 

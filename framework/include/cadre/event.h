@@ -62,6 +62,7 @@ typedef struct cadre_event {
         struct {
             const char *parent_id; // "" for the root
             const char *key, *referer;
+            const char *input; // "" when there is none
             int depth;
         } frame_start;
         struct {
@@ -81,9 +82,9 @@ typedef struct cadre_event {
             size_t len;
         } delta; // text_delta, reasoning_delta
         struct {
-            const cadre_message *message; // lives as long as the run
-            cadre_finish finish;          // of an assistant's
-            cadre_usage usage;            // of this call
+            const cadre_message *message;
+            cadre_finish finish; // of an assistant's
+            cadre_usage usage;   // of this call
             int attempts;
         } message_end;
         struct {

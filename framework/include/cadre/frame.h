@@ -30,7 +30,8 @@ CADRE_API cadre_status cadre_frame_call(cadre_frame *frame, const cadre_call *ca
                                         cadre_outcome *out, cadre_error *err);
 
 // Several at once, a fork for each; `out` has one outcome for each call. CADRE_EFAILED
-// when at least one failed. An invalid call keeps its place and its error.
+// when at least one failed. An invalid call keeps its place and its error. `out` may be
+// NULL.
 CADRE_API cadre_status cadre_frame_batch(cadre_frame *frame, const cadre_batch *batch,
                                          cadre_outcome *out, cadre_error *err);
 
@@ -53,7 +54,9 @@ CADRE_API cadre_status cadre_frame_random(cadre_frame *frame, uint64_t *bits,
 CADRE_API cadre_status cadre_frame_set_output(cadre_frame *frame, const char *text,
                                               cadre_error *err);
 
-// Shows a piece of text to who watches the run; it is not part of the answer.
+// Shows a piece of text, whole characters of UTF-8, to who watches the run. Of an
+// agent: of the message that its next cadre_frame_set_output ends, whose text is what
+// counts; void when none follows. Of a tool or a step: progress.
 CADRE_API void cadre_frame_emit(cadre_frame *frame, const char *text, size_t len);
 
 // The input as text (JSON input as its text); "" when there is none.

@@ -1,7 +1,9 @@
 // Messages: what was said in a conversation, in the order it was said.
 //
-// A conversation is append-only and a message never changes, so pointers to messages
-// stay good as long as the run they came from.
+// A conversation is append-only and a message never changes. A pointer to one is
+// borrowed from who gave it: good until the `run` of that frame returns, or, of an
+// event, until the next read.
+//
 // Thread: any thread may read a message.
 #ifndef CADRE_MESSAGE_H
 #define CADRE_MESSAGE_H

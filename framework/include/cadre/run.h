@@ -28,7 +28,8 @@ typedef struct cadre_run_config {
     size_t struct_size;
     const char *input;
     const json_t *inputs; // an object: the team file's `inputs`; NULL: defaults
-    const char *session;  // goes on in this conversation; NULL: a new one
+    const char *session;  // goes on in this conversation, one run at a time; NULL: a
+                          // new one
     int64_t timeout_ms;   // 0: none
     cadre_limits limits;
     bool no_events; // nobody will read events, only wait: none are made
@@ -71,7 +72,8 @@ typedef struct cadre_frame_info {
 } cadre_frame_info;
 
 // Seals the team and starts. Errors: ECONFIG (first mistake; a key variable that is
-// not set), EINVAL, EBUSY, ENOMEM.
+// not set), EINVAL, EBUSY (another run of the session is not at its end; no thread is
+// free), ENOMEM, ESTORE (the session cannot be read).
 CADRE_API cadre_status cadre_run_start(cadre_team *team, const cadre_run_config *config,
                                        cadre_run **out, cadre_error *err);
 
@@ -89,8 +91,8 @@ CADRE_API cadre_status cadre_run_next(cadre_run *run, const cadre_event **event,
                                       cadre_error *err);
 
 // Drops events and waits for the end. CADRE_OK when the run completed, also by a limit
-// with an answer; else EFAILED, EABORTED, ETIMEOUT with `err` filled. The result is
-// given out in every case and borrowed from the run.
+// with an answer; else EFAILED, EABORTED, ETIMEOUT, ESTORE with `err` filled. The
+// result is given out in every case and borrowed from the run.
 CADRE_API cadre_status cadre_run_wait(cadre_run *run, const cadre_result **result,
                                       cadre_error *err);
 

@@ -28,7 +28,8 @@ typedef struct cadre_runtime_config {
                                    __VA_ARGS__})
 
 // Opens a runtime; `config` NULL: all defaults. SIGPIPE is the program's business:
-// the library never raises it. Errors: EINVAL, EIO, ESTORE, ENOMEM.
+// the library never raises it. Errors: EINVAL, ECONFIG (the store's url), EIO, ESTORE,
+// ENOMEM.
 CADRE_API cadre_status cadre_runtime_open(const cadre_runtime_config *config,
                                           cadre_runtime **out, cadre_error *err);
 
@@ -59,6 +60,7 @@ typedef struct cadre_kind_info {
     const char *type, *summary;
     const char *options_schema; // the "properties" of its options; NULL: none
     const char *block;          // of agents: see cadre/ext/agent.h
+    const char *origin;         // who gives it, where team files cannot; else NULL
 } cadre_kind_info;
 
 // Gives the nth built-in type of a kind; false: there are no more.

@@ -2,7 +2,8 @@
 //
 // No builder call needs to be checked: the team remembers every mistake and sealing it
 // (cadre_team_seal, or the first cadre_run_start) reports them all. Names are resolved
-// then, so order does not matter. A sealed team never changes. All texts are copied.
+// then, so order does not matter. A sealed team never changes: what is added to one is
+// ignored, and the result is NULL. All texts are copied.
 //
 // Thread: building is one thread's; a sealed team may be used by any.
 #ifndef CADRE_TEAM_H
@@ -130,6 +131,10 @@ CADRE_API cadre_status cadre_team_seal(cadre_team *team, cadre_error *err);
 
 // The mistakes that sealing found, one text each, in file order; n may be 0.
 CADRE_API const char *const *cadre_team_problems(const cadre_team *team, size_t *n);
+// The file that the nth of them is in; NULL: none.
+CADRE_API const char *cadre_team_problem_file(const cadre_team *team, size_t nth);
+// What is no mistake, but may not be meant: what nobody uses, programs not to be found.
+CADRE_API const char *const *cadre_team_notes(const cadre_team *team, size_t *n);
 
 CADRE_API const char *cadre_team_name(const cadre_team *team);
 CADRE_API const cadre_agent *cadre_team_root(const cadre_team *team); // NULL: unsealed

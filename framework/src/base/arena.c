@@ -97,6 +97,21 @@ void *cdr_arena_alloc(cdr_arena *arena, size_t size)
     return data ? memset(data, 0, taken) : NULL;
 }
 
+void *cdr_arena_grow(cdr_arena *arena, void *items, size_t count, size_t item_size)
+{
+    bool is_full = count == 0 || (count >= 4 && (count & (count - 1)) == 0);
+    if (!is_full)
+        return items;
+    size_t capacity = count == 0 ? 4 : count * 2;
+    size_t size = 0;
+    if (__builtin_mul_overflow(capacity, item_size, &size))
+        return NULL;
+    void *grown = cdr_arena_alloc(arena, size);
+    if (grown && count > 0)
+        memcpy(grown, items, count * item_size);
+    return grown;
+}
+
 char *cdr_arena_copy(cdr_arena *arena, const char *data, size_t len)
 {
     if (len == SIZE_MAX)

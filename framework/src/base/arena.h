@@ -34,6 +34,11 @@ char *cdr_arena_copy(cdr_arena *arena, const char *data, size_t len);
 // Copies a NUL-terminated text; NULL stays NULL.
 char *cdr_arena_text(cdr_arena *arena, const char *text);
 
+// Makes room for one more item in an array that grows in an arena. NULL: no memory, and
+// `items` is as it was. Doubles when `count` is a power of two, so `count` must be what
+// the array holds.
+void *cdr_arena_grow(cdr_arena *arena, void *items, size_t count, size_t item_size);
+
 char *cdr_arena_printf(cdr_arena *arena, const char *format, ...) CADRE_PRINTF(2, 3);
 char *cdr_arena_vprintf(cdr_arena *arena, const char *format, va_list args)
     CADRE_PRINTF(2, 0);

@@ -1,5 +1,5 @@
 // Values from outside as short, harmless text for messages: cut to one line's worth,
-// control characters shown as `?`, so that a file cannot write to the terminal.
+// what could write to the terminal (utf8.h), and what is not UTF-8, shown as `?`.
 //
 // Thread: any.
 #ifndef CDR_BRIEF_H

@@ -60,11 +60,10 @@ void cdr_buf_append_text(cdr_buf *buf, const char *text)
     cdr_buf_append(buf, text, strlen(text));
 }
 
-static void append_formatted(cdr_buf *buf, const char *format, va_list args)
-    CADRE_PRINTF(2, 0);
-
-static void append_formatted(cdr_buf *buf, const char *format, va_list args)
+void cdr_buf_vprintf(cdr_buf *buf, const char *format, va_list args)
 {
+    if (buf->failed)
+        return;
     va_list again;
     va_copy(again, args);
     size_t room = buf->capacity - buf->len;
@@ -85,11 +84,9 @@ static void append_formatted(cdr_buf *buf, const char *format, va_list args)
 
 void cdr_buf_printf(cdr_buf *buf, const char *format, ...)
 {
-    if (buf->failed)
-        return;
     va_list args;
     va_start(args, format);
-    append_formatted(buf, format, args);
+    cdr_buf_vprintf(buf, format, args);
     va_end(args);
 }
 

@@ -28,6 +28,7 @@ void cdr_buf_clear(cdr_buf *buf); // len 0, storage kept
 void cdr_buf_append(cdr_buf *buf, const char *data, size_t len);
 void cdr_buf_append_text(cdr_buf *buf, const char *text);
 void cdr_buf_printf(cdr_buf *buf, const char *format, ...) CADRE_PRINTF(2, 3);
+void cdr_buf_vprintf(cdr_buf *buf, const char *format, va_list args) CADRE_PRINTF(2, 0);
 
 // Makes room for `more` bytes beyond `len`. False: no memory.
 bool cdr_buf_reserve(cdr_buf *buf, size_t more);

@@ -6,6 +6,8 @@
 // `\xff`).
 #include "cadre/error.h"
 
+#include "base/utf8.h"
+
 #include <assert.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -22,38 +24,19 @@ typedef struct utf8_char {
     bool is_valid;
 } utf8_char;
 
-static utf8_char next_char(const unsigned char *at, const unsigned char *end)
+static utf8_char next_char(const char *at, const char *end)
 {
-    static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
-    utf8_char invalid = {*at, 1, false};
-    if (*at < 0x80)
-        return (utf8_char){*at, 1, true};
-    size_t len = *at >= 0xf0 ? 4 : *at >= 0xe0 ? 3 : 2;
-    if (*at < 0xc2 || *at > 0xf4 || (size_t)(end - at) < len)
-        return invalid;
-    uint32_t code = *at & (0x7fU >> len);
-    for (size_t i = 1; i < len; i++) {
-        if ((at[i] & 0xc0) != 0x80)
-            return invalid;
-        code = (code << 6) | (at[i] & 0x3fU);
-    }
-    if (code < smallest[len] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
-        return invalid;
+    uint32_t code;
+    size_t len = cdr_utf8_decode(at, (size_t)(end - at), &code);
+    if (len == 0)
+        return (utf8_char){(unsigned char)*at, 1, false};
     return (utf8_char){code, len, true};
 }
 
-// What moves the cursor, ends the line or turns the writing direction.
-static bool is_harmful(uint32_t code)
-{
-    return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x200e ||
-           code == 0x200f || (code >= 0x2028 && code <= 0x202e) ||
-           (code >= 0x2066 && code <= 0x2069);
-}
-
 // Writes the character as it is shown. Returns the number of bytes, at most 7.
-static size_t show_char(utf8_char c, const unsigned char *at, char shown[8])
+static size_t show_char(utf8_char c, const char *at, char shown[8])
 {
-    if (c.is_valid && !is_harmful(c.code)) {
+    if (c.is_valid && !cdr_utf8_is_harmful(c.code)) {
         memcpy(shown, at, c.len);
         return c.len;
     }
@@ -74,13 +57,13 @@ static size_t show_char(utf8_char c, const unsigned char *at, char shown[8])
 // Copies `raw` as one harmless line, cut at a character when it is too long.
 static void set_text(char text[TEXT_SIZE], const char *raw, size_t len, bool was_cut)
 {
-    const unsigned char *at = (const unsigned char *)raw;
-    const unsigned char *end = at + len;
+    const char *at = raw;
+    const char *end = at + len;
     size_t used = 0;
     size_t cut_at = 0; // where the mark still has room
     while (at < end) {
         utf8_char c = next_char(at, end);
-        bool is_torn = was_cut && !c.is_valid && end - at < 4 && *at >= 0xc2;
+        bool is_torn = was_cut && !c.is_valid && end - at < 4 && c.code >= 0xc2;
         if (is_torn)
             break;
         char shown[8];
@@ -106,8 +89,8 @@ static void record(cadre_error *err, const char *format, va_list args)
 static void record(cadre_error *err, const char *format, va_list args)
 {
     char raw[TEXT_SIZE];
-    int n = vsnprintf(raw, sizeof(raw), format, args);
-    if (n < 0) { // longer than INT_MAX, or no memory for a number
+    int n = format ? vsnprintf(raw, sizeof(raw), format, args) : -1;
+    if (n < 0) { // no format, longer than INT_MAX, or no memory for a number
         set_text(err->text, cadre_status_name(err->status),
                  strlen(cadre_status_name(err->status)), false);
         return;

@@ -15,8 +15,8 @@
 
 static const char digits[] = "0123456789abcdefghjkmnpqrstvwxyz";
 
-// The one state of the library that belongs to the process and not to an object: two
-// runtimes in one process must not give the same id.
+// State that belongs to the process and not to an object: two runtimes in one process
+// must not give the same id.
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static _Atomic uint64_t process_prefix;
 static _Atomic uint64_t last_counter;
@@ -73,6 +73,8 @@ cadre_id cadre_id_new(void)
 
 void cadre_id_text(cadre_id id, char text[CADRE_ID_TEXT_SIZE])
 {
+    if (!text)
+        return;
     if (cadre_id_is_none(id)) {
         text[0] = '\0';
         return;
@@ -106,6 +108,8 @@ static bool parse_number(const char *text, const char *end, uint64_t *out)
 
 bool cadre_id_parse(const char *text, cadre_id *id)
 {
+    if (!text || !id)
+        return false;
     size_t len = strnlen(text, CADRE_ID_TEXT_SIZE);
     if (len < PREFIX_DIGITS + 2 || len == CADRE_ID_TEXT_SIZE ||
         text[PREFIX_DIGITS] != '-')

@@ -58,12 +58,14 @@ static bool enter(cadre_scan *scan, bool is_object)
 
 void cadre_scan_init(cadre_scan *scan, const char *text, size_t len)
 {
-    *scan = (cadre_scan){.at = text, .end = text + len};
+    if (!scan)
+        return;
+    *scan = (cadre_scan){.at = text, .end = text ? text + len : text};
 }
 
 cadre_scan_type cadre_scan_peek(cadre_scan *scan)
 {
-    if (scan->failed || !skip_blanks(scan))
+    if (!scan || scan->failed || !skip_blanks(scan))
         return CADRE_SCAN_NONE;
     switch (*scan->at) {
     case '"':
@@ -182,6 +184,8 @@ static bool begin_value(cadre_scan *scan)
 
 void cadre_scan_skip(cadre_scan *scan)
 {
+    if (!scan)
+        return;
     int depth = scan->depth;
     cadre_scan_text key;
     bool goes_on = begin_value(scan);
@@ -214,7 +218,7 @@ bool cadre_scan_array(cadre_scan *scan)
 // the container. False: the container was left, or a mistake.
 static bool next_in_container(cadre_scan *scan, char bracket)
 {
-    if (scan->failed || !skip_blanks(scan))
+    if (!scan || scan->failed || !skip_blanks(scan))
         return false;
     bool is_first = scan->is_first;
     scan->is_first = false;
@@ -233,7 +237,7 @@ static bool next_in_container(cadre_scan *scan, char bracket)
 
 bool cadre_scan_key(cadre_scan *scan, cadre_scan_text *key)
 {
-    if (!next_in_container(scan, '}'))
+    if (!key || !next_in_container(scan, '}'))
         return false;
     if (*scan->at != '"')
         return fail(scan);
@@ -252,7 +256,7 @@ bool cadre_scan_item(cadre_scan *scan)
 
 bool cadre_scan_string(cadre_scan *scan, cadre_scan_text *out)
 {
-    if (cadre_scan_peek(scan) == CADRE_SCAN_STRING)
+    if (out && cadre_scan_peek(scan) == CADRE_SCAN_STRING)
         return take_string(scan, out);
     cadre_scan_skip(scan);
     return false;
@@ -275,10 +279,12 @@ static int64_t whole_number(const char *text, size_t len)
 
 bool cadre_scan_integer(cadre_scan *scan, int64_t *out)
 {
+    if (!scan)
+        return false;
     bool is_number = cadre_scan_peek(scan) == CADRE_SCAN_NUMBER;
     const char *start = scan->at;
     cadre_scan_skip(scan);
-    if (!is_number || scan->failed)
+    if (!is_number || scan->failed || !out)
         return false;
     *out = whole_number(start, (size_t)(scan->at - start));
     return true;
@@ -290,7 +296,7 @@ bool cadre_scan_raw(cadre_scan *scan, cadre_scan_text *out)
         return false;
     const char *start = scan->at;
     cadre_scan_skip(scan);
-    if (scan->failed)
+    if (scan->failed || !out)
         return false;
     *out = (cadre_scan_text){start, (size_t)(scan->at - start), false};
     return true;
@@ -298,7 +304,7 @@ bool cadre_scan_raw(cadre_scan *scan, cadre_scan_text *out)
 
 bool cadre_scan_is_done(cadre_scan *scan)
 {
-    if (scan->failed || scan->depth > 0)
+    if (!scan || scan->failed || scan->depth > 0)
         return false;
     cadre_scan rest = *scan;
     return !skip_blanks(&rest);
@@ -306,7 +312,7 @@ bool cadre_scan_is_done(cadre_scan *scan)
 
 bool cadre_scan_is_cut(const cadre_scan *scan)
 {
-    return scan->failed && scan->at == scan->end;
+    return scan && scan->failed && scan->at == scan->end;
 }
 
 static int hex_digit(char c)
@@ -388,6 +394,8 @@ static size_t put_escape(const char *text, size_t len, char out[4], size_t *take
 size_t cadre_scan_unescape(cadre_scan_text *rest, char *out, size_t size)
 {
     size_t used = 0;
+    if (!rest || !out)
+        return 0;
     while (rest->len > 0 && size - used >= 4) {
         size_t room = size - used < rest->len ? size - used : rest->len;
         const char *escape = rest->has_escapes ? memchr(rest->data, '\\', room) : NULL;
@@ -410,6 +418,8 @@ const char *cadre_scan_copy(cadre_scan_text text, char *out, size_t size)
 {
     size_t used = 0;
     size_t n = 1;
+    if (!out || size == 0)
+        return "";
     while (n > 0 && size - used > 4) {
         n = cadre_scan_unescape(&text, out + used, size - used - 1);
         used += n;

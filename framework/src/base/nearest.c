@@ -3,10 +3,12 @@
 
 #include <stdint.h>
 #include <stdbool.h>
+#include <string.h>
 
 // Nobody mistypes longer names by hand; it also bounds the cost of each comparison.
 #define NAME_MAX_CHARS 64
 #define N_ROWS 3
+#define MIN_START 3 // fewer characters start too much
 
 typedef struct folded_name {
     uint32_t chars[NAME_MAX_CHARS];
@@ -78,19 +80,36 @@ static size_t distance(const folded_name *a, const folded_name *b, size_t limit)
     return storage[a->len % N_ROWS][b->len];
 }
 
-const char *cdr_nearest(const char *name, const char *const *names, size_t n_names)
+// The shortest name that goes on where the wanted one ends; NULL: none.
+static const char *find_longer(const folded_name *wanted, const char *const *names,
+                               size_t n_names)
 {
-    folded_name wanted;
-    if (!fold(name, &wanted))
-        return NULL;
+    const char *found = NULL;
+    size_t found_len = NAME_MAX_CHARS + 1;
+    for (size_t i = 0; wanted->len >= MIN_START && i < n_names; i++) {
+        folded_name known;
+        if (!fold(names[i], &known) || known.len <= wanted->len ||
+            known.len >= found_len ||
+            memcmp(known.chars, wanted->chars, wanted->len * sizeof(*wanted->chars)) !=
+                0)
+            continue;
+        found = names[i];
+        found_len = known.len;
+    }
+    return found;
+}
+
+static const char *find_similar(const folded_name *wanted, const char *const *names,
+                                size_t n_names)
+{
     const char *nearest = NULL;
-    size_t limit = wanted.len >= 6 ? wanted.len / 3 : 1;
+    size_t limit = wanted->len >= 6 ? wanted->len / 3 : 1;
     for (size_t i = 0; i < n_names; i++) {
         folded_name known;
         if (!fold(names[i], &known))
             continue;
-        size_t edits = distance(&wanted, &known, limit);
-        bool has_common = edits < (wanted.len > known.len ? wanted.len : known.len);
+        size_t edits = distance(wanted, &known, limit);
+        bool has_common = edits < (wanted->len > known.len ? wanted->len : known.len);
         if (edits > limit || !has_common)
             continue;
         nearest = names[i];
@@ -99,4 +118,13 @@ const char *cdr_nearest(const char *name, const char *const *names, size_t n_nam
         limit = edits - 1; // from here on only a nearer one counts
     }
     return nearest;
+}
+
+const char *cdr_nearest(const char *name, const char *const *names, size_t n_names)
+{
+    folded_name wanted;
+    if (!fold(name, &wanted))
+        return NULL;
+    const char *similar = find_similar(&wanted, names, n_names);
+    return similar ? similar : find_longer(&wanted, names, n_names);
 }

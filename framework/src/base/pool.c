@@ -368,6 +368,13 @@ cadre_status cdr_pool_run(cdr_pool *pool, void (*job)(void *arg), void *arg,
     return CADRE_OK;
 }
 
+size_t cdr_pool_stack_left(void)
+{
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    uintptr_t bottom = stack_bottom();
+    return bottom != 0 && here > bottom ? here - bottom : SIZE_MAX;
+}
+
 int cdr_pool_thread_count(cdr_pool *pool)
 {
     cdr_mutex_lock(&pool->mu);

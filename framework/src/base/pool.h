@@ -31,7 +31,11 @@ void cdr_pool_close(cdr_pool *pool);
 cadre_status cdr_pool_run(cdr_pool *pool, void (*job)(void *arg), void *arg,
                           cadre_error *err);
 
-// Threads that exist now, for tests and `cadre --version`-like reports.
+// Returns how many bytes of its stack the calling thread has left, of the pool or not;
+// SIZE_MAX: not known. Costs some system calls.
+size_t cdr_pool_stack_left(void);
+
+// Returns how many threads exist now: those that run a job, and the idle ones.
 int cdr_pool_thread_count(cdr_pool *pool);
 
 #endif

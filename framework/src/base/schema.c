@@ -11,7 +11,6 @@
 #include "base/schema_walk.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 // An integer by its value: 3 and 3.0.
@@ -133,7 +132,7 @@ static void report_size(cdr_schema_walk *walk, const json_t *schema,
 {
     const char *type = json_is_string(slot->value) ? "string" : "array";
     cdr_buf expected = CDR_BUF_INIT;
-    cdr_schema_describe_type(&expected, schema, type);
+    cdr_schema_describe_type(&expected, walk->terms, schema, type);
     cdr_schema_walk_report(walk, slot, "expected %s, got %zu", cdr_buf_text(&expected),
                            length);
     cdr_buf_fini(&expected);
@@ -158,14 +157,14 @@ static void report_expected(cdr_schema_walk *walk, const cdr_schema_slot *slot,
 {
     char got[CDR_BRIEF_SIZE];
     cdr_schema_walk_report(walk, slot, "expected %s, got %s", cdr_buf_text(expected),
-                           cdr_brief_json(got, slot->value));
+                           cdr_schema_walk_brief(walk, got, slot->value));
 }
 
 static void report_type(cdr_schema_walk *walk, const json_t *schema,
                         const cdr_schema_slot *slot)
 {
     cdr_buf expected = CDR_BUF_INIT;
-    cdr_schema_describe(&expected, schema);
+    cdr_schema_describe(&expected, walk->terms, schema);
     report_expected(walk, slot, &expected);
     cdr_buf_fini(&expected);
 }
@@ -178,7 +177,8 @@ static void check_range(cdr_schema_walk *walk, const json_t *schema,
     const json_t *type = json_object_get(schema, "type");
     const char *matching = matching_type(type, slot->value);
     cdr_buf expected = CDR_BUF_INIT;
-    cdr_schema_describe_type(&expected, schema, matching ? matching : "number");
+    cdr_schema_describe_type(&expected, walk->terms, schema,
+                             matching ? matching : "number");
     report_expected(walk, slot, &expected);
     cdr_buf_fini(&expected);
 }
@@ -206,7 +206,7 @@ static void report_enum(cdr_schema_walk *walk, const json_t *values,
     cdr_buf text = CDR_BUF_INIT;
     cdr_buf_append_text(&text, "expected one of: ");
     cdr_schema_describe_list(&text, values);
-    cdr_buf_printf(&text, "; got %s", cdr_brief_json(got, slot->value));
+    cdr_buf_printf(&text, "; got %s", cdr_schema_walk_brief(walk, got, slot->value));
     if (nearest)
         cdr_buf_printf(&text, "; did you mean %s?",
                        cdr_brief_text(brief, nearest, '\''));
@@ -228,7 +228,7 @@ static bool check_identity(cdr_schema_walk *walk, const json_t *schema,
     if (only && !is_equal(only, slot->value)) {
         char brief[CDR_BRIEF_SIZE];
         cdr_buf expected = CDR_BUF_INIT;
-        cdr_buf_append_text(&expected, cdr_brief_json(brief, only));
+        cdr_buf_append_text(&expected, cdr_schema_walk_brief(walk, brief, only));
         report_expected(walk, slot, &expected);
         cdr_buf_fini(&expected);
         return false;
@@ -257,19 +257,20 @@ static void report_unknown(cdr_schema_walk *walk, const json_t *properties,
 {
     char name[CDR_BRIEF_SIZE];
     char brief[CDR_BRIEF_SIZE];
+    const char *member = walk->terms->member;
     cdr_brief_text(name, slot->key, '\'');
     const char *nearest = cdr_schema_walk_suggest(walk, slot->key, properties);
     if (nearest) {
-        cdr_schema_walk_report_key(walk, slot, "unknown property %s; did you mean %s?",
-                                   name, cdr_brief_text(brief, nearest, '\''));
+        cdr_schema_walk_report_key(walk, slot, "unknown %s %s; did you mean %s?",
+                                   member, name, cdr_brief_text(brief, nearest, '\''));
     } else if (json_object_size(properties) > 0) {
         cdr_buf known = CDR_BUF_INIT;
         cdr_schema_describe_list(&known, properties);
-        cdr_schema_walk_report_key(walk, slot, "unknown property %s (known: %s)", name,
-                                   cdr_buf_text(&known));
+        cdr_schema_walk_report_key(walk, slot, "unknown %s %s (known: %s)", member,
+                                   name, cdr_buf_text(&known));
         cdr_buf_fini(&known);
     } else {
-        cdr_schema_walk_report_key(walk, slot, "unknown property %s", name);
+        cdr_schema_walk_report_key(walk, slot, "unknown %s %s", member, name);
     }
 }
 
@@ -283,7 +284,7 @@ static void check_required(cdr_schema_walk *walk, const json_t *schema,
     {
         const char *key = json_string_value(name);
         if (key && !json_object_get(slot->value, key))
-            cdr_schema_walk_report(walk, slot, "missing property %s",
+            cdr_schema_walk_report(walk, slot, "missing %s %s", walk->terms->member,
                                    cdr_brief_text(brief, key, '\''));
     }
 }
@@ -350,8 +351,16 @@ static void check_slot(cdr_schema_walk *walk, const json_t *schema,
 int cdr_schema_check(const json_t *schema, const json_t *value,
                      cdr_schema_on_problem on_problem, void *ctx)
 {
+    return cdr_schema_check_in(NULL, schema, value, on_problem, ctx);
+}
+
+int cdr_schema_check_in(const cdr_schema_terms *terms, const json_t *schema,
+                        const json_t *value, cdr_schema_on_problem on_problem,
+                        void *ctx)
+{
     cdr_schema_walk walk;
     cdr_schema_walk_init(&walk, on_problem, ctx);
+    walk.terms = terms ? terms : walk.terms;
     cdr_schema_slot root = {value, NULL, NULL, 0};
     check_slot(&walk, schema, &root);
     cdr_schema_walk_fini(&walk);

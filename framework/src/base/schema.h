@@ -28,6 +28,11 @@ typedef struct cdr_schema_problem {
     bool is_key;             // the key is the mistake: an unknown property
 } cdr_schema_problem;
 
+// What messages call things: in JSON an object has properties, in YAML a mapping keys.
+typedef struct cdr_schema_terms {
+    const char *object, *array, *member; // nouns
+} cdr_schema_terms;
+
 typedef void (*cdr_schema_on_problem)(void *ctx, const cdr_schema_problem *problem);
 
 // Checks that `schema` is one: known words only, of the right type, and defaults that
@@ -42,6 +47,11 @@ int cdr_schema_check_schema(const json_t *schema, cdr_schema_on_problem on_probl
 // Words that the schema must not have (cdr_schema_check_schema) check nothing.
 int cdr_schema_check(const json_t *schema, const json_t *value,
                      cdr_schema_on_problem on_problem, void *ctx);
+
+// The same check in other terms than those of JSON.
+int cdr_schema_check_in(const cdr_schema_terms *terms, const json_t *schema,
+                        const json_t *value, cdr_schema_on_problem on_problem,
+                        void *ctx);
 
 // The same check with all problems in one text ("order: expected a string, got 7;
 // ..."), for results that a model reads. CADRE_EINVAL with `err` when there are any;

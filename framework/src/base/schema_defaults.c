@@ -1,15 +1,8 @@
 // Filling in what a value leaves to its schema's defaults.
 #include "base/json_iterable.h"
-#include "base/schema.h"
+#include "base/schema_walk.h"
 
 static json_t *fill(const json_t *schema, const json_t *value, int depth);
-
-static const json_t *schema_of_member(const json_t *schema, const char *key)
-{
-    const json_t *property =
-        json_object_get(json_object_get(schema, "properties"), key);
-    return property ? property : json_object_get(schema, "additionalProperties");
-}
 
 static int add_missing(const json_t *schema, json_t *object, int depth)
 {
@@ -34,7 +27,7 @@ static json_t *fill_object(const json_t *schema, const json_t *value, int depth)
     json_t *member;
     json_object_foreach(cdr_json_iterable(value), key, member)
     {
-        json_t *filled = fill(schema_of_member(schema, key), member, depth + 1);
+        json_t *filled = fill(cdr_schema_of_member(schema, key), member, depth + 1);
         // NULL goes on as a failure of the setter.
         if (json_object_set_new(copy, key, filled) != 0)
             goto failed;

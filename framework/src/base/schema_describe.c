@@ -72,7 +72,18 @@ static void describe_length(cdr_buf *text, const json_t *schema,
                    json_integer_value(last) == 1 ? "" : "s");
 }
 
-void cdr_schema_describe_type(cdr_buf *text, const json_t *schema, const char *type)
+const char *cdr_schema_article(const char *noun)
+{
+    return *noun && strchr("aeiou", *noun) ? "an" : "a";
+}
+
+static void append_noun(cdr_buf *text, const char *noun)
+{
+    cdr_buf_printf(text, "%s %s", cdr_schema_article(noun), noun);
+}
+
+void cdr_schema_describe_type(cdr_buf *text, const cdr_schema_terms *terms,
+                              const json_t *schema, const char *type)
 {
     static const length_words string_length = {"minLength", "maxLength", "character"};
     static const length_words array_length = {"minItems", "maxItems", "element"};
@@ -81,9 +92,9 @@ void cdr_schema_describe_type(cdr_buf *text, const json_t *schema, const char *t
     } else if (strcmp(type, "null") == 0) {
         cdr_buf_append_text(text, "null");
     } else if (strcmp(type, "object") == 0) {
-        cdr_buf_append_text(text, "an object");
+        append_noun(text, terms->object);
     } else if (strcmp(type, "array") == 0) {
-        cdr_buf_append_text(text, "an array");
+        append_noun(text, terms->array);
         describe_length(text, schema, &array_length);
     } else if (strcmp(type, "string") == 0) {
         cdr_buf_append_text(text, "a string");
@@ -95,11 +106,24 @@ void cdr_schema_describe_type(cdr_buf *text, const json_t *schema, const char *t
     }
 }
 
-void cdr_schema_describe(cdr_buf *text, const json_t *schema)
+// A number, or one word that stands for none: other texts are no choice.
+static bool is_limit(const json_t *schema)
+{
+    const char *format = json_string_value(json_object_get(schema, "format"));
+    return format && strcmp(format, "limit") == 0;
+}
+
+void cdr_schema_describe(cdr_buf *text, const cdr_schema_terms *terms,
+                         const json_t *schema)
 {
     const json_t *type = json_object_get(schema, "type");
+    if (is_limit(schema)) {
+        cdr_schema_describe_type(text, terms, schema, "integer");
+        cdr_buf_append_text(text, " or 'unlimited'");
+        return;
+    }
     if (json_is_string(type))
-        cdr_schema_describe_type(text, schema, json_string_value(type));
+        cdr_schema_describe_type(text, terms, schema, json_string_value(type));
     size_t i;
     json_t *name;
     json_array_foreach(type, i, name)
@@ -108,7 +132,7 @@ void cdr_schema_describe(cdr_buf *text, const json_t *schema)
         if (i > 0)
             cdr_buf_append_text(text, is_last ? " or " : ", ");
         if (json_is_string(name))
-            cdr_schema_describe_type(text, schema, json_string_value(name));
+            cdr_schema_describe_type(text, terms, schema, json_string_value(name));
     }
 }
 

@@ -13,7 +13,8 @@
 void cdr_schema_walk_init(cdr_schema_walk *walk, cdr_schema_on_problem on_problem,
                           void *ctx)
 {
-    *walk = (cdr_schema_walk){.on_problem = on_problem, .ctx = ctx};
+    static const cdr_schema_terms json = {"object", "array", "property"};
+    *walk = (cdr_schema_walk){.terms = &json, .on_problem = on_problem, .ctx = ctx};
     walk->path = (cdr_buf)CDR_BUF_INIT;
 }
 
@@ -67,6 +68,13 @@ cdr_schema_slot cdr_schema_element(const json_t *array, size_t index)
     return (cdr_schema_slot){json_array_get(array, index), array, NULL, index};
 }
 
+const json_t *cdr_schema_of_member(const json_t *schema, const char *key)
+{
+    const json_t *property =
+        json_object_get(json_object_get(schema, "properties"), key);
+    return property ? property : json_object_get(schema, "additionalProperties");
+}
+
 static void report(cdr_schema_walk *walk, const cdr_schema_slot *slot, bool is_key,
                    const char *text)
 {
@@ -115,6 +123,20 @@ void cdr_schema_walk_report_key(cdr_schema_walk *walk, const cdr_schema_slot *sl
     va_start(args, format);
     vreport(walk, slot, true, format, args);
     va_end(args);
+}
+
+const char *cdr_schema_walk_brief(const cdr_schema_walk *walk, char out[CDR_BRIEF_SIZE],
+                                  const json_t *value)
+{
+    bool is_object = json_is_object(value);
+    if (!is_object && !json_is_array(value))
+        return cdr_brief_json(out, value);
+    const char *noun = is_object ? walk->terms->object : walk->terms->array;
+    if (json_object_size(value) + json_array_size(value) == 0)
+        snprintf(out, CDR_BRIEF_SIZE, "an empty %s", noun);
+    else
+        snprintf(out, CDR_BRIEF_SIZE, "%s %s", cdr_schema_article(noun), noun);
+    return out;
 }
 
 static size_t collect_names(const json_t *names, const char **list)

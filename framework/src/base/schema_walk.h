@@ -17,6 +17,7 @@ typedef struct cdr_schema_slot {
 } cdr_schema_slot;
 
 typedef struct cdr_schema_walk {
+    const cdr_schema_terms *terms;
     cdr_schema_on_problem on_problem;
     void *ctx;
     int n_problems;
@@ -25,6 +26,7 @@ typedef struct cdr_schema_walk {
     cdr_buf path;
 } cdr_schema_walk;
 
+// In the terms of JSON, until `terms` is set to others.
 void cdr_schema_walk_init(cdr_schema_walk *walk, cdr_schema_on_problem on_problem,
                           void *ctx);
 void cdr_schema_walk_fini(cdr_schema_walk *walk);
@@ -36,6 +38,9 @@ void cdr_schema_walk_leave(cdr_schema_walk *walk, size_t path_len);
 
 cdr_schema_slot cdr_schema_member(const json_t *object, const char *key);
 cdr_schema_slot cdr_schema_element(const json_t *array, size_t index);
+
+// The schema that a member of an object has to keep to; NULL: there is none.
+const json_t *cdr_schema_of_member(const json_t *schema, const char *key);
 
 // Reports that `slot`, where the walk stands, is wrong.
 void cdr_schema_walk_report(cdr_schema_walk *walk, const cdr_schema_slot *slot,
@@ -50,11 +55,20 @@ void cdr_schema_walk_report_key(cdr_schema_walk *walk, const cdr_schema_slot *sl
 const char *cdr_schema_walk_suggest(cdr_schema_walk *walk, const char *name,
                                     const json_t *names);
 
+// "a" or "an".
+const char *cdr_schema_article(const char *noun);
+
+// What a message says after "got", in the walk's terms. Returns `out`.
+const char *cdr_schema_walk_brief(const cdr_schema_walk *walk, char out[CDR_BRIEF_SIZE],
+                                  const json_t *value);
+
 // What a value of `type` must be under `schema`: `an integer from 1 to 100`. Appends.
-void cdr_schema_describe_type(cdr_buf *text, const json_t *schema, const char *type);
+void cdr_schema_describe_type(cdr_buf *text, const cdr_schema_terms *terms,
+                              const json_t *schema, const char *type);
 
 // What `schema` takes: `a string or an integer of at least 1`. Appends.
-void cdr_schema_describe(cdr_buf *text, const json_t *schema);
+void cdr_schema_describe(cdr_buf *text, const cdr_schema_terms *terms,
+                         const json_t *schema);
 
 // Appends the strings or values of an array, or the keys of an object: `a, b, c`; at
 // most 16 of them, then `...`.

@@ -5,7 +5,7 @@
 // buffer, byte for byte.
 #include "net/answer.h"
 
-#include "net/utf8.h"
+#include "base/utf8.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +13,7 @@
 
 #define FIRST_CALLS 4
 #define MADE_ID_SIZE 32
+#define MAX_TOKENS INT64_C(1000000000000) // of one call
 
 // One of the two texts.
 typedef struct text_part {
@@ -114,6 +115,8 @@ static size_t finish_tail(const text_part *part, const char *data, size_t len)
 
 static void add_text(cadre_sink *sink, bool is_reasoning, const char *data, size_t len)
 {
+    if (!sink || !data)
+        return;
     text_part part = part_of(sink, is_reasoning);
     size_t at = *part.n_tail > 0 ? finish_tail(&part, data, len) : 0;
     while (at < len) {
@@ -154,7 +157,7 @@ void cadre_sink_reasoning(cadre_sink *sink, const char *text, size_t len)
 
 size_t cadre_sink_call_count(const cadre_sink *sink)
 {
-    return sink->n_calls;
+    return sink ? sink->n_calls : 0;
 }
 
 // The array has room for FIRST_CALLS, then for the next power of two: it is full when
@@ -166,6 +169,8 @@ static bool is_full(size_t n_calls)
 
 size_t cadre_sink_add_call(cadre_sink *sink)
 {
+    if (!sink)
+        return 0;
     size_t n = sink->n_calls;
     if (!sink->calls || is_full(n)) {
         size_t capacity = n < FIRST_CALLS ? FIRST_CALLS : 2 * n;
@@ -188,43 +193,66 @@ static void append_to_call(cadre_sink *sink, cdr_buf *buf, const char *text, siz
         sink->failed = true;
 }
 
+// A number that is out of range is one that had no memory.
+static bool has_call(const cadre_sink *sink, size_t call)
+{
+    return sink && call < sink->n_calls;
+}
+
 void cadre_sink_call_id(cadre_sink *sink, size_t call, const char *id, size_t len)
 {
-    if (call < sink->n_calls && sink->calls[call].id.len == 0)
+    if (has_call(sink, call) && id && sink->calls[call].id.len == 0)
         append_to_call(sink, &sink->calls[call].id, id, len);
 }
 
 void cadre_sink_call_name(cadre_sink *sink, size_t call, const char *name, size_t len)
 {
-    if (call < sink->n_calls && sink->calls[call].name.len == 0)
+    if (has_call(sink, call) && name && sink->calls[call].name.len == 0)
         append_to_call(sink, &sink->calls[call].name, name, len);
 }
 
 const char *cadre_sink_get_call_id(const cadre_sink *sink, size_t call)
 {
-    return call < sink->n_calls ? cdr_buf_text(&sink->calls[call].id) : "";
+    return has_call(sink, call) ? cdr_buf_text(&sink->calls[call].id) : "";
 }
 
 void cadre_sink_call_arguments(cadre_sink *sink, size_t call, const char *text,
                                size_t len)
 {
-    if (call < sink->n_calls)
+    if (has_call(sink, call) && text)
         append_to_call(sink, &sink->calls[call].arguments, text, len);
+}
+
+// What a server says of tokens: never below 0, and so far below the ends of int64_t
+// that nobody who sums over a run has to look.
+static int64_t plausible(int64_t n_tokens)
+{
+    if (n_tokens < 0)
+        return 0;
+    return n_tokens < MAX_TOKENS ? n_tokens : MAX_TOKENS;
 }
 
 void cadre_sink_usage(cadre_sink *sink, const cadre_usage *usage)
 {
-    sink->usage = *usage;
+    if (!sink || !usage)
+        return;
+    sink->usage =
+        (cadre_usage){.input_tokens = plausible(usage->input_tokens),
+                      .output_tokens = plausible(usage->output_tokens),
+                      .cached_input_tokens = plausible(usage->cached_input_tokens),
+                      .reasoning_tokens = plausible(usage->reasoning_tokens)};
 }
 
 void cadre_sink_finish(cadre_sink *sink, cadre_finish finish)
 {
-    sink->finish = finish;
+    if (sink)
+        sink->finish = finish;
 }
 
 void cadre_sink_end(cadre_sink *sink)
 {
-    sink->ended = true;
+    if (sink)
+        sink->ended = true;
 }
 
 static bool is_blank(const cdr_buf *buf)

@@ -1,8 +1,7 @@
 // A model's answer while it is gathered: what wire formats write to through cadre_sink.
 //
 // Rules:
-// 1. An answer is whole when a finish was seen; `end` alone is not enough, unless there
-//    is text or a call and the format says so by a finish.
+// 1. An answer is whole when a finish was seen; `end` alone is not enough.
 // 2. Complete calls decide: finish `stop` with calls becomes `tool_calls`; `length` and
 //    `content_filter` are not overridden.
 // 3. A call without an id gets one unique within the answer; a repeated id is made

@@ -16,7 +16,7 @@
 #include "net/attempt.h"
 
 #include "net/sse.h"
-#include "net/utf8.h"
+#include "base/utf8.h"
 
 #include <assert.h>
 #include <limits.h>
@@ -264,6 +264,10 @@ static void judge_body(cdr_attempt *attempt, const cdr_transfer_end *end)
     const cdr_attempt_config *config = &attempt->config;
     const char *text = cdr_buf_text(&attempt->body);
     size_t len = attempt->body.len;
+    if (len >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) { // a byte order mark
+        text += 3;
+        len -= 3;
+    }
     cadre_error *failure = &attempt->failure;
     if (attempt->kind == BODY_UNKNOWN && attempt->status != 0)
         attempt->kind = kind_of(attempt, '\0'); // an empty body

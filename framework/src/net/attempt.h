@@ -4,7 +4,7 @@
 // A content type that is neither is an error that quotes it and the first 200
 // characters (no control bytes). After the finish reason reading goes on to the end
 // marker, the close, or 2 s. A cut before the finish is `truncated`, retryable; after
-// it the answer stands. Only loopback-safe errors: a key never stands in one.
+// it the answer stands. A key never stands in an error.
 //
 // Thread: start, cancel, resume: any; the sink belongs to the attempt until on_done.
 #ifndef CDR_ATTEMPT_H

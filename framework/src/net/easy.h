@@ -15,8 +15,9 @@ struct cdr_easy {
     cdr_transfer *transfer; // whose turn it is
     cdr_head_reader head;
     char error[CURL_ERROR_SIZE];
-    bool for_https;    // what the options that depend on the URL are set for
-    bool for_loopback; //
+    // What the options that depend on the URL are set for.
+    bool for_https;
+    bool for_loopback;
     cdr_easy *next_idle;
 };
 

@@ -5,7 +5,7 @@
 // words alone.
 #include "cadre/ext/model.h"
 
-#include "net/utf8.h"
+#include "base/utf8.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -112,7 +112,7 @@ static cadre_error_class class_of_status(int http_status)
 }
 
 // May the message make this status more exact? A 401 is a 401, and the message of a 429
-// or or a 503 may speak of anything; local servers say with 500 that a prompt is too
+// or of a 503 may speak of anything; local servers say with 500 that a prompt is too
 // long.
 static bool is_vague(int http_status)
 {
@@ -192,6 +192,8 @@ static void to_line(const char *message, char out[MAX_MESSAGE + 4])
 cadre_status cadre_fail_http(cadre_error *err, int http_status, const char *code,
                              const char *message)
 {
+    code = code ? code : "";
+    message = message ? message : "";
     cadre_error_class error_class = classify(http_status, code, message);
     bool retryable = is_retryable(error_class, http_status);
     char line[MAX_MESSAGE + 4];

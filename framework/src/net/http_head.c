@@ -3,7 +3,6 @@
 
 #include "net/retry_after.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 

@@ -5,7 +5,7 @@
 // for an equal one that came in between.
 #include "net/http_request.h"
 
-#include "net/utf8.h"
+#include "base/utf8.h"
 
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -27,6 +27,8 @@ void cdr_http_fini(cadre_http *http)
 void cadre_http_set_url(cadre_http *http, const char *format, ...)
 {
     va_list args;
+    if (!http || !format)
+        return;
     va_start(args, format);
     http->url = cdr_arena_vprintf(&http->arena, format, args);
     va_end(args);
@@ -36,6 +38,8 @@ void cadre_http_set_url(cadre_http *http, const char *format, ...)
 
 void cadre_http_add_header(cadre_http *http, const char *name, const char *format, ...)
 {
+    if (!http || !name || !format)
+        return;
     if (http->n_headers == CDR_HTTP_MAX_HEADERS) {
         http->failed = true;
         return;
@@ -60,12 +64,16 @@ static void note_failure(cadre_http *http)
 
 void cadre_http_append(cadre_http *http, const char *data, size_t len)
 {
+    if (!http || !data)
+        return;
     cdr_buf_append(&http->body, data, len);
     note_failure(http);
 }
 
 void cadre_http_append_string(cadre_http *http, const char *text)
 {
+    if (!http || !text)
+        return;
     size_t len = strlen(text);
     if (cdr_utf8_prefix(text, len) == len) {
         cdr_buf_append_json_string(&http->body, text, len);
@@ -83,6 +91,8 @@ void cadre_http_append_string(cadre_http *http, const char *text)
 
 void cadre_http_append_escaped(cadre_http *http, const char *text)
 {
+    if (!http || !text)
+        return;
     size_t start = http->body.len;
     cadre_http_append_string(http, text);
     if (http->failed)
@@ -102,6 +112,8 @@ static int append_dumped(const char *data, size_t len, void *ctx)
 
 void cadre_http_append_json(cadre_http *http, const json_t *value)
 {
+    if (!http || !value)
+        return;
     // 15 digits: 0.2 is written as 0.2, not as 0.20000000000000001.
     size_t flags = JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15);
     if (json_dump_callback(value, append_dumped, &http->body, flags) != 0)
@@ -148,6 +160,8 @@ static void publish_take(cdr_fragments *list, cdr_fragment *fragment)
 void cadre_http_append_item(cadre_http *http, const cadre_request_item *item,
                             const char *format, cadre_item_writer write)
 {
+    if (!http || !item || !write)
+        return;
     cdr_fragments *list = item->cache;
     if (!list) {
         write(item, http);

@@ -10,7 +10,6 @@
 #include "base/clock.h"
 #include "base/mutex.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>

@@ -89,6 +89,14 @@ static cadre_status take_field(cdr_sse *sse, const char *line, size_t len,
         if (sse->has_data)
             cdr_buf_append(to, "\n", 1);
         sse->has_data = true;
+    } else if (is_field(line, name_len, "error")) {
+        // No field of the standard: older llama.cpp servers tell failures like this.
+        cdr_buf_clear(&sse->type);
+        cdr_buf_append_text(&sse->type, "error");
+        to = &sse->data;
+        if (sse->has_data)
+            cdr_buf_append(to, "\n", 1);
+        sse->has_data = true;
     } else if (is_field(line, name_len, "event")) {
         to = &sse->type;
         cdr_buf_clear(to);

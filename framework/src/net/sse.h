@@ -3,7 +3,8 @@
 //
 // CR, LF and CR LF end a line, also when cut between the two; a BOM at the start is
 // dropped; at most one blank after the colon is dropped; data lines are joined by LF;
-// a comment is ignored; a blank line without data dispatches nothing. Bytes are
+// a comment is ignored; a field named `error`, which some servers send, is the data of
+// an event of type "error"; a blank line without data dispatches nothing. Bytes are
 // passed on as they are: nothing is decoded before an event is whole.
 //
 // Thread: one at a time. Cost is linear in the bytes fed, whatever the cuts.

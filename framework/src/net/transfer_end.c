@@ -3,7 +3,6 @@
 #include "net/transfer.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -4,10 +4,10 @@
 // the same marks. A branch that gets no thread fails with `busy`; nothing else stops.
 #include "run/execute.h"
 
+#include "run/arguments.h"
 #include "tree/outbox.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 typedef struct branch {
     cadre_frame *frame; // NULL: was not entered
@@ -121,13 +121,24 @@ cadre_status cadre_frame_batch(cadre_frame *frame, const cadre_batch *batch,
                                cadre_outcome *out, cadre_error *err)
 {
     int pending = 0;
+    if (frame == NULL)
+        return cdr_fail_null(err, __func__);
     if (batch == NULL || batch->struct_size < sizeof *batch)
         return cadre_fail(err, CADRE_EINVAL, "'%s': a batch without CADRE_BATCH",
                           frame->name);
+    cadre_status status =
+        cdr_check_array((cdr_argument){frame->name, "cadre_batch.calls"}, batch->calls,
+                        batch->n_calls, err);
+    if (status != CADRE_OK)
+        return status;
     for (size_t i = 0; out != NULL && i < batch->n_calls; i++)
         cdr_outcome_clear(&out[i]);
+    if (batch->wait != CADRE_ALL)
+        return cadre_fail(err, CADRE_EINVAL,
+                          "'%s': a batch waits for CADRE_ALL, %d is not known",
+                          frame->name, (int)batch->wait);
     if (batch->n_calls == 0)
-        return CADRE_OK;
+        return cdr_check_frame(frame, err);
     branch *branches = calloc(batch->n_calls, sizeof *branches);
     cadre_outcome *outcomes = out;
     if (outcomes == NULL)
@@ -144,7 +155,7 @@ cadre_status cadre_frame_batch(cadre_frame *frame, const cadre_batch *batch,
         cdr_tree_flush(frame->tree, NULL); // others run on: this ending is stored now
     }
     cdr_strand_join(frame->work->strand, &pending);
-    cadre_status status = collect(frame, branches, batch->n_calls, outcomes, err);
+    status = collect(frame, branches, batch->n_calls, outcomes, err);
     free(branches);
     return status;
 }

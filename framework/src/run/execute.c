@@ -1,6 +1,7 @@
 // See execute.h.
 #include "run/execute.h"
 
+#include "run/arguments.h"
 #include "run/scope.h"
 #include "run/script_check.h"
 #include "run/tool_round.h"
@@ -116,6 +117,12 @@ void cdr_ending_of(cadre_frame *frame, cadre_status status, const cadre_error *e
         ending->stop_reason = (cadre_stop_reason)work->stop_reason;
 }
 
+static cadre_status fail_sticky(const cadre_frame *frame, cadre_error *err)
+{
+    return cadre_fail(err, frame->work->sticky,
+                      "'%s': it makes other calls than were recorded", frame->name);
+}
+
 // --- A transfer that was recorded ---
 
 static bool has_recorded_transfer(cadre_frame *frame)
@@ -160,9 +167,7 @@ static cadre_frame *run_one(cadre_frame *frame, cdr_strand *strand, cdr_ending *
         else if (status == CADRE_OK)
             status = frame->agent->ops->run(frame->agent->state, frame, &err);
         if (status == CADRE_OK && frame->work->sticky != CADRE_OK)
-            status = cadre_fail(&err, frame->work->sticky,
-                                "'%s': it makes other calls than were recorded",
-                                frame->name);
+            status = fail_sticky(frame, &err);
     } else {
         cadre_fail(&err, status, "no memory to run '%s'", frame->name);
     }
@@ -178,7 +183,7 @@ static cadre_frame *run_one(cadre_frame *frame, cdr_strand *strand, cdr_ending *
             *agent = frame->work->answered_by;
     }
     if (frame->work != NULL)
-        cdr_round_free(frame->work->round);
+        cdr_round_close(frame);
     cdr_work_free(cdr_work_end(frame));
     return next;
 }
@@ -215,10 +220,8 @@ static cadre_frame *enter_source(cadre_frame *frame)
         .deadline_ms = scope->deadline_ms,
         .timeout_ms = cdr_shorter_ms(scope->limits.node_timeout_ms, to->timeout_ms)};
     cdr_mutex_lock(&frame->tree->mu);
-    if (cdr_frame_enter_locked(frame, &birth, &next, &how, &err) == CADRE_OK) {
-        next->is_return = true;
+    if (cdr_frame_enter_locked(frame, &birth, &next, &how, &err) == CADRE_OK)
         next->source = frame->source->source;
-    }
     cdr_mutex_unlock(&frame->tree->mu);
     return next;
 }
@@ -286,18 +289,51 @@ void cdr_outcome_clear(cadre_outcome *out)
         *out = (cadre_outcome){.text = "", .agent = "", .error = ""};
 }
 
-cadre_status cdr_check_call(cadre_frame *frame, const cadre_call *call,
-                            cadre_error *err)
+cadre_status cdr_check_frame(const cadre_frame *frame, cadre_error *err)
 {
+    if (frame == NULL)
+        return cadre_fail(err, CADRE_EINVAL, "the frame is NULL");
     cadre_status status = cdr_frame_stopped(frame, err);
     if (status != CADRE_OK)
         return status;
     if (frame->work == NULL)
         return cadre_fail(err, CADRE_EINVAL, "'%s': its `run` has returned",
                           frame->name);
-    if (frame->work->sticky != CADRE_OK)
-        return cadre_fail(err, frame->work->sticky,
-                          "'%s': it makes other calls than were recorded", frame->name);
+    return frame->work->sticky == CADRE_OK ? CADRE_OK : fail_sticky(frame, err);
+}
+
+static cadre_status check_values(const cadre_frame *frame, const cadre_call *call,
+                                 cadre_error *err)
+{
+    const char *name = frame->name;
+    if (call->history < CADRE_HISTORY_DEFAULT || call->history > CADRE_HISTORY_NONE)
+        return cadre_fail(err, CADRE_EINVAL,
+                          "'%s': cadre_call.history is %d, which "
+                          "is no cadre_history",
+                          name, (int)call->history);
+    if ((call->flags & ~(unsigned)CADRE_CALL_QUIET) != 0)
+        return cadre_fail(err, CADRE_EINVAL,
+                          "'%s': cadre_call.flags is 0x%x; only "
+                          "CADRE_CALL_QUIET is known",
+                          name, call->flags);
+    cadre_status status = cdr_check_time((cdr_argument){name, "cadre_call.timeout_ms"},
+                                         call->timeout_ms, err);
+    if (status == CADRE_OK)
+        status =
+            cdr_check_text((cdr_argument){name, "cadre_call.input"}, call->input, err);
+    if (status == CADRE_OK)
+        status = cdr_check_text((cdr_argument){name, "cadre_call.key"}, call->key, err);
+    if (status == CADRE_OK && call->scope != NULL)
+        status = cdr_scope_check(call->scope, frame, err);
+    return status;
+}
+
+cadre_status cdr_check_call(cadre_frame *frame, const cadre_call *call,
+                            cadre_error *err)
+{
+    cadre_status status = cdr_check_frame(frame, err);
+    if (status != CADRE_OK)
+        return status;
     if (call == NULL || call->struct_size < sizeof *call)
         return cadre_fail(err, CADRE_EINVAL, "'%s': a call without CADRE_CALL",
                           frame->name);
@@ -307,7 +343,7 @@ cadre_status cdr_check_call(cadre_frame *frame, const cadre_call *call,
     if (call->agent->team != frame->tree->team)
         return cadre_fail(err, CADRE_EINVAL, "'%s': agent '%s' is of another team",
                           frame->name, call->agent->info.name);
-    return CADRE_OK;
+    return check_values(frame, call, err);
 }
 
 bool cdr_say_locked(cadre_frame *frame, cdr_message *message)
@@ -358,11 +394,12 @@ static bool say_input_locked(cadre_frame *child, const cadre_frame *caller, bool
 }
 
 // What binds the callee and all it hands over to: the caller's time and the call's.
-static int64_t chain_deadline(const cadre_frame *frame, const cadre_call *call)
+static int64_t chain_deadline(const cadre_frame *frame, const cadre_call *call,
+                              int64_t now_ns)
 {
     if (call->timeout_ms <= 0)
         return frame->deadline_ms;
-    int64_t own = cdr_tree_now_ms(frame->tree) + call->timeout_ms;
+    int64_t own = cdr_deadline_ms(now_ns, call->timeout_ms);
     return own < frame->deadline_ms ? own : frame->deadline_ms;
 }
 
@@ -398,13 +435,15 @@ cadre_status cdr_enter_call(cadre_frame *frame, const cadre_call *call, bool for
                             cadre_frame **child, cdr_entered *how, cadre_error *err)
 {
     cdr_tree *tree = frame->tree;
+    int64_t now_ns = cdr_clock_now_ns(tree->runtime->clock);
     cdr_birth birth = {.kind = CDR_FRAME_AGENT,
                        .name = call->agent->info.name,
                        .agent = call->agent,
                        .key = call->key,
                        .is_named = call->key != NULL,
-                       .deadline_ms = chain_deadline(frame, call),
+                       .deadline_ms = chain_deadline(frame, call, now_ns),
                        .timeout_ms = call->agent->timeout_ms,
+                       .started_ns = now_ns,
                        .history = fork ? CADRE_HISTORY_DEFAULT : call->history,
                        .is_blocking = true,
                        .is_fork = fork,

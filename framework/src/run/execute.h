@@ -41,7 +41,10 @@ cadre_status cdr_enter_call(cadre_frame *frame, const cadre_call *call, bool for
 cadre_status cdr_leave_call(cadre_frame *frame, cadre_frame *child, cdr_ran *ran,
                             cadre_outcome *out, cadre_error *err);
 
-// Is the call usable at all? Names the mistake.
+// May the frame go on? Its sticky status; EINVAL when its `run` has returned.
+cadre_status cdr_check_frame(const cadre_frame *frame, cadre_error *err);
+
+// May the frame go on, and is the call usable at all? Names the mistake.
 cadre_status cdr_check_call(cadre_frame *frame, const cadre_call *call,
                             cadre_error *err);
 void cdr_outcome_clear(cadre_outcome *out);

@@ -1,6 +1,7 @@
 // The stack tree of a run, read back from the store.
 #include "run/run.h"
 
+#include "run/arguments.h"
 #include "tree/id_table.h"
 
 #include <stdlib.h>
@@ -92,6 +93,15 @@ static bool is_agent(const cadre_frame_info *info)
     return strcmp(info->kind, "agent") == 0;
 }
 
+// The agent whose work a frame is.
+static const char *agent_of(const cadre_frame_info *frames,
+                            const cadre_frame_info *info)
+{
+    while (!is_agent(info) && info->parent >= 0)
+        info = &frames[info->parent];
+    return is_agent(info) ? info->name : "";
+}
+
 // What is not stored with a row because others tell it: an agent's own usage is that of
 // its models and tools, and an error that was passed up happened where it stands
 // lowest.
@@ -101,7 +111,7 @@ static void derive(cdr_run_listing *listing)
     for (size_t i = listing->n_frames; i-- > 0;) {
         cadre_frame_info *info = &frames[i];
         if (info->error.message[0] != '\0' && info->error.frame_id[0] == '\0') {
-            info->error.agent = info->name;
+            info->error.agent = agent_of(frames, info);
             info->error.frame_id = info->id;
         }
         if (info->parent < 0)
@@ -120,6 +130,8 @@ static void derive(cdr_run_listing *listing)
 cadre_status cadre_run_frames(cadre_run *run, const cadre_frame_info **frames,
                               size_t *n_frames, cadre_error *err)
 {
+    if (run == NULL || frames == NULL || n_frames == NULL)
+        return cdr_fail_null(err, __func__);
     cdr_tree *tree = run->tree;
     const cadre_store_ops *store = tree->runtime->store_ops;
     const cadre_query query = {.kind = CADRE_QUERY_TRACE, .trace = tree->trace};

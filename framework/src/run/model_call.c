@@ -7,6 +7,7 @@
 
 #include "base/units.h"
 #include "net/attempt.h"
+#include "run/arguments.h"
 #include "run/tool_round.h"
 #include "run/view.h"
 #include "tree/load.h"
@@ -169,6 +170,7 @@ static cadre_status take_step_locked(model_call *call, cadre_error *err)
 {
     cdr_tree *tree = call->agent->tree;
     int *used = &tree->script_used[call->agent->agent->index];
+    call->request.script_step = NULL;
     if (!call->model->is_scripted)
         return CADRE_OK;
     cadre_status status =
@@ -234,7 +236,7 @@ static cadre_status next_wait(model_call *call, cadre_error *failure, int64_t *w
             limit[CDR_DURATION_TEXT_SIZE];
         snprintf(text, sizeof text, "%s", failure->text);
         snprintf(failure->text, sizeof failure->text,
-                 "%.350s (the server asks to wait %s; retry.max_backoff is %s)", text,
+                 "%.280s (the server asks to wait %s; retry.max_backoff is %s)", text,
                  cdr_duration_text(asked, wish),
                  cdr_duration_text(times->max_backoff_ms, limit));
         return CADRE_EFAILED;
@@ -273,6 +275,25 @@ static cadre_status attempt_again(model_call *call, cadre_error *failure)
     cdr_frame_start_locked(call->frame, true);
     cdr_mutex_unlock(&tree->mu);
     return cdr_tree_flush(tree, failure);
+}
+
+// Says whose call of which model failed, unless the text does; a script without a step
+// names the agent.
+static void name_failure(const model_call *call, cadre_error *failure)
+{
+    const cadre_error bare = *failure;
+    bool is_of_script = call->model->is_scripted && call->request.script_step == NULL;
+    if (call->frame->mark != CDR_MARK_NONE || is_of_script ||
+        bare.error_class == CADRE_CLASS_STORE || strncmp(bare.text, "agent '", 7) == 0)
+        return;
+    cadre_error_clear(failure);
+    if (strncmp(bare.text, "model '", 7) == 0)
+        cadre_fail_class(failure, bare.status, bare.error_class, bare.retryable,
+                         "agent '%s': %s", call->agent->name, bare.text);
+    else
+        cadre_fail_class(failure, bare.status, bare.error_class, bare.retryable,
+                         "agent '%s': model '%s': %s", call->agent->name,
+                         call->model->name, bare.text);
 }
 
 static cadre_status attempt_until_whole(model_call *call, cadre_error *failure)
@@ -316,15 +337,16 @@ static cdr_message *message_of(const model_call *call)
 
 // What was said beside calls is the answer too, until a later one: it is what a frame
 // has that ends by a limit.
-static void keep_answer_locked(cadre_frame *agent, const cdr_message *message)
+static bool keep_answer_locked(cadre_frame *agent, const cdr_message *message)
 {
     cdr_work *work = agent->work;
     if (message->m.n_tool_calls > 0 && message->m.text[0] == '\0')
-        return;
+        return true;
     cdr_text_unref(work->output);
     work->output = cdr_text_new(message->m.text, strlen(message->m.text));
     work->answered_by = NULL;
     work->answer_reason = CADRE_STOP_NONE;
+    return work->output != NULL;
 }
 
 // The answer, its usage and the frames of its calls, in one commit.
@@ -354,10 +376,10 @@ static bool record_answer(model_call *call, cadre_answer *answer)
                              .seq = message->m.seq};
         cdr_frame_end_locked(call->frame, &ending);
         cdr_text_unref(id);
-        keep_answer_locked(agent, message);
+        ok = keep_answer_locked(agent, message);
         agent->work->round =
             cdr_round_new_locked(agent, message, agent->work->turn, &call->offer);
-        ok = agent->work->round != NULL;
+        ok = ok && agent->work->round != NULL;
     }
     cdr_mutex_unlock(&agent->tree->mu);
     *answer = (cadre_answer){&message->m, call->sink.finish};
@@ -407,10 +429,10 @@ static cadre_status answer_from_record(cadre_frame *frame, cadre_tools tools,
     cdr_mutex_lock(&frame->tree->mu);
     cdr_message *message = cdr_recorded_answer_locked(frame, frame->work->turn);
     if (ok && message != NULL) {
-        keep_answer_locked(frame, message);
+        ok = keep_answer_locked(frame, message);
         frame->work->round =
             cdr_round_new_locked(frame, message, frame->work->turn, &offer);
-        ok = frame->work->round != NULL;
+        ok = ok && frame->work->round != NULL;
     }
     cdr_mutex_unlock(&frame->tree->mu);
     cdr_arena_fini(&arena);
@@ -511,7 +533,8 @@ static cadre_status prepare(model_call *call, const cadre_model_call *asked,
     cadre_status status = cdr_view_init(&call->view, call->agent, asked->history, err);
     if (status != CADRE_OK)
         return status;
-    call->system = cdr_team_render(asked->system, call->agent->tree->inputs);
+    call->system = cdr_team_render(asked->system == NULL ? "" : asked->system,
+                                   call->agent->tree->inputs);
     if (call->system == NULL ||
         !cdr_offer_init(&call->offer, call->agent, asked->tools, &call->arena))
         return cadre_fail(err, CADRE_ENOMEM, "no memory for a request");
@@ -553,6 +576,8 @@ static cadre_status ask(model_call *call, cadre_answer *answer, cadre_error *fai
         event.u.message_start.message_id = call->message_text;
         show_passing(call, &event);
         status = attempt_until_whole(call, failure);
+        if (status != CADRE_OK)
+            name_failure(call, failure);
     }
     cdr_work_free(cdr_work_end(call->frame));
     if (status == CADRE_OK && !record_answer(call, answer))
@@ -572,20 +597,28 @@ static cadre_status why_stopped(const cadre_frame *frame, cadre_error *err)
 cadre_status cadre_frame_ask_model(cadre_frame *frame, const cadre_model_call *asked,
                                    cadre_answer *answer, cadre_error *err)
 {
-    cdr_tree *tree = frame->tree;
     cadre_error failure = CADRE_ERROR_INIT;
+    if (asked == NULL || answer == NULL)
+        return cdr_fail_null(err, __func__);
     model_call call = {.agent = frame, .model = asked->model};
+    cadre_status status = cdr_check_frame(frame, err);
+    if (status != CADRE_OK)
+        return status;
+    cdr_tree *tree = frame->tree;
     char key[16];
     if (asked->struct_size < sizeof *asked || asked->model == NULL)
         return cadre_fail(err, CADRE_EINVAL, "agent '%s': a model call without a model",
                           frame->name);
-    cdr_round_free(frame->work->round);
-    frame->work->round = NULL;
+    status = cdr_check_array((cdr_argument){frame->name, "cadre_model_call.tools"},
+                             asked->tools.items, asked->tools.count, err);
+    if (status != CADRE_OK)
+        return status;
+    cdr_round_close(frame);
     snprintf(key, sizeof key, "%d", ++frame->work->turn);
     cadre_frame *record = ended_record(frame, key);
     if (record != NULL)
         return use_record(frame, record, asked, answer, err);
-    cadre_status status = prepare(&call, asked, err);
+    status = prepare(&call, asked, err);
     if (status == CADRE_OK)
         status = reserve(&call, key, err);
     if (status == CADRE_OK) {

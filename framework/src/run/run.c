@@ -1,15 +1,25 @@
 // Runs: a tree, the thread its root works on, and the consumer's side of both.
 #include "run/run.h"
 
+#include "run/arguments.h"
 #include "run/lease.h"
+#include "run/session.h"
 
 #include "tree/outbox.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 // --- The root's thread ---
+
+static void give_session_back(cadre_run *run)
+{
+    if (run->session == NULL)
+        return;
+    cdr_session_release(run->tree->runtime, run->session);
+    free(run->session);
+    run->session = NULL;
+}
 
 static void fill_result(cadre_run *run)
 {
@@ -28,6 +38,10 @@ static void fill_result(cadre_run *run)
         .offline = tree->runtime->offline,
     };
     run->result.error = cdr_failure_info(ran->failure);
+    if (ran->failure == NULL && ran->status != CADRE_FRAME_COMPLETED)
+        run->result.error =
+            (cadre_error_info){CADRE_CLASS_ERROR, false,
+                               "no memory to tell why it failed", tree->root->name, ""};
 }
 
 // The store is gone: what the result claims must be true without it.
@@ -72,6 +86,10 @@ static void end_stream(cadre_run *run)
 {
     cdr_tree *tree = run->tree;
     cdr_event_id id;
+    if (run->session != NULL) {
+        cdr_tree_flush(tree, NULL); // a lost store is told below
+        give_session_back(run);     // before anyone can know that it is free
+    }
     fill_result(run);
     cadre_event event = end_event(run);
     cdr_mutex_lock(&tree->mu);
@@ -110,6 +128,7 @@ void cdr_run_destroy(cadre_run *run)
     cdr_event_free_list(run->spent);
     cdr_ran_fini(&run->ran);
     cdr_run_listing_fini(&run->listing);
+    give_session_back(run);
     cdr_tree_free(run->tree);
     cdr_strand_fini(&run->owner);
     free(run);
@@ -123,7 +142,8 @@ cadre_status cdr_run_launch(cadre_run *run, cadre_error *err)
 
 cadre_status cadre_run_next(cadre_run *run, const cadre_event **event, cadre_error *err)
 {
-    (void)err;
+    if (run == NULL || event == NULL)
+        return cdr_fail_null(err, __func__);
     cdr_event_free_list(run->spent);
     run->spent = NULL;
     if (run->events == NULL)
@@ -155,6 +175,8 @@ static cadre_status status_of(const cadre_result *result)
 cadre_status cadre_run_wait(cadre_run *run, const cadre_result **result,
                             cadre_error *err)
 {
+    if (run == NULL)
+        return cdr_fail_null(err, __func__);
     cdr_event_free_list(run->events);
     run->events = NULL;
     cdr_queue_deafen(&run->tree->queue);
@@ -171,6 +193,8 @@ cadre_status cadre_run_wait(cadre_run *run, const cadre_result **result,
 
 void cadre_run_cancel(cadre_run *run, const char *reason)
 {
+    if (run == NULL)
+        return;
     cdr_tree *tree = run->tree;
     const char *why = reason == NULL ? "cancelled" : reason;
     cdr_mutex_lock(&tree->mu);
@@ -195,5 +219,5 @@ void cadre_run_free(cadre_run *run)
 
 const char *cadre_run_trace_id(const cadre_run *run)
 {
-    return run->tree->trace_text;
+    return run == NULL ? "" : run->tree->trace_text;
 }

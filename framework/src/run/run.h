@@ -1,7 +1,7 @@
 // A run inside: its tree and what its consumer holds.
 //
-// Thread: the consumer's, but for `ran` and `result`, which the root's thread writes
-// before it settles `pending`.
+// Thread: the consumer's, but for `ran`, `result` and `session`, which the root's
+// thread writes before it settles `pending`.
 #ifndef CDR_RUN_H
 #define CDR_RUN_H
 
@@ -23,6 +23,7 @@ struct cadre_run {
     cdr_event_node *spent;  // given last
     cdr_ran ran;
     cadre_result result;
+    char *session; // taken by this run; NULL: none, or given back
     cdr_strand owner;
     int pending; // 1 while the root's thread is at work; guarded by owner.mu
     cdr_run_listing listing;

@@ -2,6 +2,7 @@
 #include "run/scope.h"
 
 #include "base/brief.h"
+#include "run/arguments.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -18,13 +19,40 @@ static int limit_or(int given, int standard)
     return given == 0 ? standard : given;
 }
 
+cadre_status cdr_scope_check(const cadre_scope *scope, const cadre_frame *frame,
+                             cadre_error *err)
+{
+    const cadre_transfer_limits *limits = &scope->limits;
+    const struct {
+        const char *name;
+        int value;
+    } checked[] = {
+        {"cadre_scope.limits.max_handoffs", limits->max_handoffs},
+        {"cadre_scope.limits.window", limits->window},
+        {"cadre_scope.limits.min_unique", limits->min_unique},
+        {"cadre_scope.limits.repeat", limits->repeat},
+    };
+    if (scope->struct_size < sizeof(cadre_scope))
+        return cadre_fail(err, CADRE_EINVAL,
+                          "'%s': a transfer scope was made without CADRE_SCOPE",
+                          frame->name);
+    cadre_status status =
+        cdr_check_array((cdr_argument){frame->name, "cadre_scope.roster"},
+                        scope->roster.items, scope->roster.count, err);
+    for (size_t i = 0; i < sizeof checked / sizeof checked[0] && status == CADRE_OK;
+         i++)
+        status = cdr_check_limit((cdr_argument){frame->name, checked[i].name},
+                                 checked[i].value, err);
+    if (status != CADRE_OK)
+        return status;
+    return cdr_check_time(
+        (cdr_argument){frame->name, "cadre_scope.limits.node_timeout_ms"},
+        limits->node_timeout_ms, err);
+}
+
 cdr_scope_state *cdr_scope_new(const cadre_scope *scope, const cadre_team *team,
                                cadre_error *err)
 {
-    if (scope->struct_size < sizeof(cadre_scope)) {
-        cadre_fail(err, CADRE_EINVAL, "a transfer scope was made without CADRE_SCOPE");
-        return NULL;
-    }
     cdr_scope_state *state = calloc(1, sizeof *state);
     int *in_window = calloc(team->n_agents + 1, sizeof *in_window);
     if (state == NULL || in_window == NULL) {

@@ -48,7 +48,11 @@ typedef struct cdr_transfer_decision {
     char text[CDR_DECISION_SIZE]; // what the model reads
 } cdr_transfer_decision;
 
-// Copies nothing: `scope` must outlive the state. NULL: no memory, or EINVAL in `err`.
+// Is the scope that a call in this frame gives usable? Errors: EINVAL.
+cadre_status cdr_scope_check(const cadre_scope *scope, const cadre_frame *frame,
+                             cadre_error *err);
+
+// Copies nothing: `scope`, which was checked, must outlive the state. NULL: no memory.
 cdr_scope_state *cdr_scope_new(const cadre_scope *scope, const cadre_team *team,
                                cadre_error *err);
 void cdr_scope_free(cdr_scope_state *state); // NULL ok

@@ -1,6 +1,8 @@
 // See script_check.h.
 #include "run/script_check.h"
 
+#include "team/script.h"
+
 cadre_status cdr_script_check(const cadre_frame *frame, cadre_error *err)
 {
     const cdr_tree *tree = frame->tree;
@@ -10,11 +12,10 @@ cadre_status cdr_script_check(const cadre_frame *frame, cadre_error *err)
         return CADRE_OK;
     for (size_t i = 0; i < team->n_agents; i++) {
         const char *name = team->agents[i]->info.name;
-        int left = cadre_script_length(team->script, name) - tree->script_used[i];
-        if (left > 0)
-            return cadre_fail(err, CADRE_EFAILED,
-                              "the script has %d step%s left for agent '%s'", left,
-                              left == 1 ? "" : "s", name);
+        cadre_status status =
+            cdr_script_check_left(team->script, name, tree->script_used[i], err);
+        if (status != CADRE_OK)
+            return status;
     }
     return CADRE_OK;
 }

@@ -1,7 +1,9 @@
 // Starting a run, and going on with one that was cut.
 #include "run/run.h"
 
+#include "run/arguments.h"
 #include "run/lease.h"
+#include "run/session.h"
 #include "tree/load.h"
 #include "tree/outbox.h"
 
@@ -128,7 +130,46 @@ static cadre_status open_root(cdr_tree *tree, const cadre_run_config *config,
     return status;
 }
 
+static cadre_status take_session(cadre_run *run, const char *name, cadre_error *err)
+{
+    if (name == NULL)
+        return CADRE_OK;
+    run->session = strdup(name);
+    if (run->session == NULL)
+        return cadre_fail(err, CADRE_ENOMEM, "no memory for a session");
+    cadre_status status = cdr_session_claim(run->tree->runtime, run->session, err);
+    if (status != CADRE_OK) {
+        free(run->session);
+        run->session = NULL;
+    }
+    return status;
+}
+
 // --- Start and resume ---
+
+static cadre_status check_config(const cadre_run_config *config, cadre_error *err)
+{
+    const struct {
+        const char *name;
+        int value;
+    } limits[] = {
+        {"cadre_run_config.limits.max_model_calls", config->limits.max_model_calls},
+        {"cadre_run_config.limits.max_tool_calls", config->limits.max_tool_calls},
+        {"cadre_run_config.limits.max_depth", config->limits.max_depth},
+    };
+    cadre_status status = cdr_check_text((cdr_argument){NULL, "cadre_run_config.input"},
+                                         config->input, err);
+    if (status == CADRE_OK)
+        status = cdr_check_text((cdr_argument){NULL, "cadre_run_config.session"},
+                                config->session, err);
+    if (status == CADRE_OK)
+        status = cdr_check_time((cdr_argument){NULL, "cadre_run_config.timeout_ms"},
+                                config->timeout_ms, err);
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0] && status == CADRE_OK; i++)
+        status =
+            cdr_check_limit((cdr_argument){NULL, limits[i].name}, limits[i].value, err);
+    return status;
+}
 
 // A team that may run: sealed, without mistakes, with the keys it needs.
 static cadre_status check_team(cadre_team *team, cadre_error *err)
@@ -182,14 +223,20 @@ cadre_status cadre_run_start(cadre_team *team, const cadre_run_config *config,
     cadre_error why = CADRE_ERROR_INIT;
     if (team == NULL || config == NULL || config->struct_size < sizeof *config)
         return cadre_fail(err, CADRE_EINVAL, "a run needs a team and CADRE_RUN(...)");
+    if (out == NULL)
+        return cdr_fail_null(err, __func__);
     cadre_run *run = NULL;
-    cadre_status status = check_team(team, &why);
+    cadre_status status = check_config(config, &why);
+    if (status == CADRE_OK)
+        status = check_team(team, &why);
     if (status == CADRE_OK) {
         run = run_new(team, config, &why);
         status = run == NULL ? error_status(&why) : CADRE_OK;
     }
     if (status == CADRE_OK)
         status = hold_new(run->tree, &why);
+    if (status == CADRE_OK)
+        status = take_session(run, config->session, &why);
     if (status == CADRE_OK)
         status = open_root(run->tree, config, &why);
     if (status == CADRE_OK)
@@ -228,10 +275,14 @@ cadre_status cadre_run_resume(cadre_team *team, const char *trace,
     const cadre_run_config standard = {.struct_size = sizeof standard};
     if (team == NULL || (config != NULL && config->struct_size < sizeof *config))
         return cadre_fail(err, CADRE_EINVAL, "a run needs a team and CADRE_RUN(...)");
+    if (out == NULL)
+        return cdr_fail_null(err, __func__);
     if (trace == NULL || !cadre_id_parse(trace, &id))
         return cadre_fail(err, CADRE_EINVAL, "'%s' is not the id of a run",
                           trace == NULL ? "" : trace);
-    cadre_status status = check_team(team, &why);
+    cadre_status status = check_config(config == NULL ? &standard : config, &why);
+    if (status == CADRE_OK)
+        status = check_team(team, &why);
     if (status == CADRE_OK)
         status = cdr_lease_take(team->runtime, id, &epoch, &why);
     if (status == CADRE_OK) {

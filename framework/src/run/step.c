@@ -1,6 +1,7 @@
 // Steps: side effects that are recorded, as tool frames without a tool.
 #include "run/execute.h"
 
+#include "run/arguments.h"
 #include "tree/outbox.h"
 
 #include <stdlib.h>
@@ -11,33 +12,51 @@ enum {
     MAX_NAME = 64
 };
 
-// Runs the step on its own frame and keeps its value as the frame's output.
+// Keeps a value as the output of the step's frame.
+static cadre_status keep_value(cadre_frame *child, const json_t *value,
+                               cadre_error *err)
+{
+    char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+    if (text != NULL)
+        child->work->output = cdr_text_new(text, strlen(text));
+    free(text);
+    if (child->work->output == NULL)
+        return cadre_fail(err, CADRE_ENOMEM, "step '%s': no memory for its value",
+                          child->name);
+    return CADRE_OK;
+}
+
+// Does the step's work, unless its frame was stopped. New reference; NULL: `err`.
+static json_t *make_value(cadre_frame *child, const cadre_step *step, cadre_error *err)
+{
+    if (cdr_frame_stopped(child, err) != CADRE_OK)
+        return NULL;
+    json_t *value = step->run(step->ctx, child, err);
+    if (value == NULL)
+        cadre_fail(err, CADRE_EFAILED, "step '%s' gave no value", child->name);
+    return value;
+}
+
+// Runs the step on its own frame and ends that. New reference; NULL: `err`.
 static json_t *run_step(cadre_frame *child, const cadre_step *step, cdr_strand *strand,
                         cadre_error *err)
 {
     json_t *value = NULL;
-    char *text = NULL;
     cdr_ending ending;
     cadre_status status = CADRE_ENOMEM;
-    if (cdr_work_begin(child, strand) && cdr_frame_stopped(child, err) == CADRE_OK)
-        value = step->run(step->ctx, child, err);
-    if (value != NULL)
-        text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
-    if (text != NULL) {
-        child->work->output = cdr_text_new(text, strlen(text));
-        status = child->work->output == NULL ? CADRE_ENOMEM : CADRE_OK;
+    if (!cdr_work_begin(child, strand)) {
+        cadre_fail(err, status, "step '%s': no memory to run it", child->name);
     } else {
-        status = cadre_fail(err, CADRE_EFAILED, "step '%s' gave no value", child->name);
+        value = make_value(child, step, err);
+        status = value == NULL ? CADRE_EFAILED : keep_value(child, value, err);
     }
-    cadre_error none = CADRE_ERROR_INIT;
-    cdr_ending_of(child, status, err == NULL ? &none : err, &ending);
+    cdr_ending_of(child, status, err, &ending);
     cdr_work *work = cdr_work_end(child);
     cdr_mutex_lock(&child->tree->mu);
     cdr_frame_end_locked(child, &ending);
     cdr_mutex_unlock(&child->tree->mu);
     cdr_text_unref(ending.output);
     cdr_work_free(work);
-    free(text);
     if (status != CADRE_OK) {
         json_decref(value);
         value = NULL;
@@ -47,38 +66,42 @@ static json_t *run_step(cadre_frame *child, const cadre_step *step, cdr_strand *
 
 static json_t *recorded_value(const cadre_frame *child, cadre_error *err)
 {
-    const char *text = cdr_text_bytes(child->output);
     if (child->status != CADRE_FRAME_COMPLETED) {
         cadre_fail(err, CADRE_EFAILED, "%s",
                    child->failure == NULL ? "the step failed"
                                           : child->failure->message);
         return NULL;
     }
-    return json_loads(text, JSON_DECODE_ANY, NULL);
+    json_t *value = json_loads(cdr_text_bytes(child->output), JSON_DECODE_ANY, NULL);
+    if (value == NULL)
+        cadre_fail(err, CADRE_ENOMEM, "step '%s': no memory for its value",
+                   child->name);
+    return value;
 }
 
 cadre_status cadre_frame_step(cadre_frame *frame, const cadre_step *step, json_t **out,
                               cadre_error *err)
 {
-    cdr_tree *tree = frame->tree;
     cadre_frame *child = NULL;
     cdr_entered how = CDR_ENTERED_NEW;
     json_t *value = NULL;
     cadre_error failure = CADRE_ERROR_INIT;
-    cadre_status status = cdr_frame_stopped(frame, err);
+    cadre_status status = cdr_check_frame(frame, err);
     if (status != CADRE_OK)
         return status;
+    cdr_tree *tree = frame->tree;
     if (step == NULL || step->struct_size < sizeof *step || step->run == NULL ||
         step->name == NULL)
         return cadre_fail(err, CADRE_EINVAL,
                           "'%s': a step without CADRE_STEP, name or run", frame->name);
+    status =
+        cdr_check_text((cdr_argument){frame->name, "cadre_step.name"}, step->name, err);
+    if (status != CADRE_OK)
+        return status;
     if (strlen(step->name) > MAX_NAME)
         return cadre_fail(err, CADRE_EINVAL,
                           "'%s': the name of step '%.20s...' is longer than %d bytes",
                           frame->name, step->name, MAX_NAME);
-    if (frame->work->sticky != CADRE_OK)
-        return cadre_fail(err, frame->work->sticky,
-                          "'%s': it makes other calls than were recorded", frame->name);
     cdr_birth birth = {
         .kind = CDR_FRAME_TOOL, .name = step->name, .agent = frame->agent};
     cdr_mutex_lock(&frame->tree->mu);
@@ -121,6 +144,8 @@ static json_t *read_wall_clock(void *ctx, cadre_frame *frame, cadre_error *err)
 
 cadre_status cadre_frame_now(cadre_frame *frame, int64_t *wall_ms, cadre_error *err)
 {
+    if (frame == NULL || wall_ms == NULL)
+        return cdr_fail_null(err, __func__);
     json_t *value = NULL;
     cadre_status status = cadre_frame_step(
         frame, CADRE_STEP(.name = "now", .run = read_wall_clock), &value, err);
@@ -143,6 +168,8 @@ static json_t *draw_bits(void *ctx, cadre_frame *frame, cadre_error *err)
 
 cadre_status cadre_frame_random(cadre_frame *frame, uint64_t *bits, cadre_error *err)
 {
+    if (frame == NULL || bits == NULL)
+        return cdr_fail_null(err, __func__);
     json_t *value = NULL;
     cadre_status status = cadre_frame_step(
         frame, CADRE_STEP(.name = "random", .run = draw_bits), &value, err);

@@ -1,7 +1,9 @@
 // See tool_round.h.
 #include "run/tool_round.h"
 
+#include "base/brief.h"
 #include "base/buf.h"
+#include "run/arguments.h"
 #include "run/execute.h"
 #include "run/tool_run.h"
 #include "tree/outbox.h"
@@ -105,6 +107,19 @@ static bool birth_entry_locked(cadre_frame *frame, cdr_tool_entry *entry, int tu
     return status != CADRE_ENOMEM;
 }
 
+static void round_free(cdr_round *round)
+{
+    for (size_t i = 0; i < round->n_entries; i++) {
+        json_decref(round->entries[i].arguments);
+        free(round->entries[i].target);
+        free(round->entries[i].target_message);
+        free(round->entries[i].complaint);
+    }
+    cdr_message_unref(round->message);
+    free(round->offered);
+    free(round);
+}
+
 cdr_round *cdr_round_new_locked(cadre_frame *frame, cdr_message *message, int turn,
                                 const cdr_offer *offer)
 {
@@ -125,25 +140,11 @@ cdr_round *cdr_round_new_locked(cadre_frame *frame, cdr_message *message, int tu
         if (entry->tool == NULL && round->offered == NULL)
             round->offered = list_offered(offer);
         if (!birth_entry_locked(frame, entry, turn, i)) {
-            cdr_round_free(round);
+            round_free(round);
             return NULL;
         }
     }
     return round;
-}
-
-void cdr_round_free(cdr_round *round)
-{
-    if (round == NULL)
-        return;
-    for (size_t i = 0; i < round->n_entries; i++) {
-        json_decref(round->entries[i].arguments);
-        free(round->entries[i].target);
-        free(round->entries[i].target_message);
-    }
-    cdr_message_unref(round->message);
-    free(round->offered);
-    free(round);
 }
 
 // --- Transfers ---
@@ -360,7 +361,7 @@ static cadre_status replay_round(cadre_frame *frame, cdr_message *message, int t
     cdr_offer offer;
     cdr_round *round = NULL;
     cadre_status status = CADRE_ENOMEM;
-    if (cdr_offer_init(&offer, frame, frame->agent->tools, &arena)) {
+    if (cdr_offer_init(&offer, frame, cadre_agent_tools(frame->agent), &arena)) {
         cdr_mutex_lock(&frame->tree->mu);
         round = cdr_round_new_locked(frame, message, turn, &offer);
         cdr_mutex_unlock(&frame->tree->mu);
@@ -369,7 +370,8 @@ static cadre_status replay_round(cadre_frame *frame, cdr_message *message, int t
         status = cdr_tools_replay(frame, round, err);
     if (round != NULL && status == CADRE_OK)
         status = decide_transfers(frame, round, err);
-    cdr_round_free(round);
+    if (round != NULL)
+        round_free(round);
     cdr_arena_fini(&arena);
     return round == NULL ? cadre_fail(err, CADRE_ENOMEM, "no memory for a record")
                          : status;
@@ -473,16 +475,48 @@ static void settle_rest(cadre_frame *frame, cdr_round *round)
     cdr_mutex_unlock(&frame->tree->mu);
 }
 
+void cdr_round_close(cadre_frame *frame)
+{
+    cdr_round *round = frame->work->round;
+    if (round == NULL)
+        return;
+    settle_rest(frame, round);
+    frame->work->round = NULL;
+    round_free(round);
+}
+
+static void count_bad(cadre_frame *frame, const cdr_round *round, cadre_round *out)
+{
+    const cdr_tool_entry *last = NULL;
+    for (size_t i = 0; i < round->n_entries; i++) {
+        const cdr_tool_entry *entry = &round->entries[i];
+        if (entry->code != CADRE_RESULT_UNKNOWN_TOOL &&
+            entry->code != CADRE_RESULT_INVALID_ARGUMENTS)
+            continue;
+        out->n_bad++;
+        last = entry;
+    }
+    if (last == NULL)
+        return;
+    char brief[CDR_BRIEF_SIZE];
+    const char *text = cadre_frame_printf(
+        frame, "%s: %s", cdr_brief_text(brief, last->call->name, '\0'),
+        last->complaint == NULL ? "no memory to tell why" : last->complaint);
+    out->last_bad = text == NULL ? "" : text;
+}
+
 cadre_status cadre_frame_run_tools(cadre_frame *frame, const cadre_answer *answer,
                                    cadre_round *out, cadre_error *err)
 {
+    if (frame == NULL || answer == NULL || out == NULL)
+        return cdr_fail_null(err, __func__);
     cdr_round *round = frame->work->round;
-    *out = (cadre_round){0};
+    *out = (cadre_round){.last_bad = ""};
     if (round == NULL || &round->message->m != answer->message)
         return cadre_fail(err, CADRE_EINVAL,
                           "agent '%s': run_tools needs the answer just asked for",
                           frame->name);
-    cadre_status status = cdr_frame_stopped(frame, err);
+    cadre_status status = cdr_check_frame(frame, err);
     if (status == CADRE_OK)
         status = cdr_tools_run(frame, round, err);
     if (status == CADRE_OK)
@@ -494,11 +528,7 @@ cadre_status cadre_frame_run_tools(cadre_frame *frame, const cadre_answer *answe
         return status;
     }
     out->n_calls = round->n_entries;
-    for (size_t i = 0; i < round->n_entries; i++) {
-        cadre_result_code code = round->entries[i].code;
-        out->n_bad +=
-            code == CADRE_RESULT_UNKNOWN_TOOL || code == CADRE_RESULT_INVALID_ARGUMENTS;
-    }
+    count_bad(frame, round, out);
     out->transferred = frame->work->transfer != NULL;
     return CADRE_OK;
 }
@@ -506,6 +536,8 @@ cadre_status cadre_frame_run_tools(cadre_frame *frame, const cadre_answer *answe
 cadre_status cadre_frame_stop(cadre_frame *frame, cadre_stop_reason reason,
                               cadre_error *err, const char *format, ...)
 {
+    if (frame == NULL || format == NULL)
+        return cdr_fail_null(err, __func__);
     cdr_work *work = frame->work;
     work->stop_reason = (unsigned char)reason;
     if (cdr_text_bytes(work->output)[0] != '\0')

@@ -2,7 +2,6 @@
 //
 // Rules:
 // 1. Each call has a frame, born pending in the commit that records the answer, and
-// gets
 //    exactly one result.
 // 2. A result is recorded as it settles; the model gets them in call order.
 // 3. A tool that asks for a transfer only marks it. Transfers are decided in call order
@@ -27,6 +26,7 @@ typedef struct cdr_tool_entry {
     bool was_running;              // it had started when the run was cut
     bool is_settled;               // also by its record
     cadre_result_code code;
+    char *complaint; // what the model was told of a bad call; NULL when it was none
 } cdr_tool_entry;
 
 typedef struct cdr_round {
@@ -50,7 +50,9 @@ bool cdr_offer_init(cdr_offer *offer, cadre_frame *frame, cadre_tools tools,
 // own but to the message. NULL: no memory.
 cdr_round *cdr_round_new_locked(cadre_frame *frame, cdr_message *message, int turn,
                                 const cdr_offer *offer) CDR_REQUIRES(frame->tree->mu);
-void cdr_round_free(cdr_round *round); // NULL ok
+
+// Frees the frame's round; calls that nobody ran get the result that they were not.
+void cdr_round_close(cadre_frame *frame);
 
 // The answer of a frame's nth model call in the record; NULL: it gave none.
 cdr_message *cdr_recorded_answer_locked(cadre_frame *frame, int turn)

@@ -79,6 +79,23 @@ static int64_t tell_result_locked(cdr_tool_entry *entry, const cdr_tool_result *
     return cdr_outbox_event_locked(frame, &event, NULL, true);
 }
 
+// Says the result in the conversation. False: no memory.
+static bool say_result_locked(cadre_frame *frame, const cadre_message *said)
+    CDR_REQUIRES(frame->tree->mu)
+{
+    cdr_message *message = cdr_message_new(said, (cadre_id){0, 0}, frame->id);
+    if (message == NULL || !cdr_conversation_append_take(frame->conversation, message))
+        return false;
+    cdr_outbox_message_locked(frame, frame->conversation, message);
+    return true;
+}
+
+// Is it a call that the model should not have made like this?
+static bool is_bad(cadre_result_code code)
+{
+    return code == CADRE_RESULT_UNKNOWN_TOOL || code == CADRE_RESULT_INVALID_ARGUMENTS;
+}
+
 void cdr_tool_settle_locked(cadre_frame *frame, cdr_tool_entry *entry,
                             const cdr_tool_result *result)
 {
@@ -86,29 +103,28 @@ void cdr_tool_settle_locked(cadre_frame *frame, cdr_tool_entry *entry,
         return;
     char *cut = capped(result->text);
     const char *text = cut == NULL ? result->text : cut;
-    cadre_message said = {.role = CADRE_ROLE_TOOL,
-                          .agent = frame->name,
-                          .to = result->to,
-                          .text = text,
-                          .call_id = entry->call->id,
-                          .tool_name = entry->call->name,
-                          .code = result->code};
-    cdr_message *message = cdr_message_new(&said, (cadre_id){0, 0}, frame->id);
     cdr_text *output = cdr_text_new(text, strlen(text));
     cdr_ending ending = {.output = output,
                          .failure = failure_of_result(frame, result),
                          .own = {.tool_calls = 1}};
     frame_ending(result->code, &ending);
     ending.seq = tell_result_locked(entry, result, text);
-    if (message != NULL) {
-        message->m.seq = ending.seq;
-        cdr_message_ref(message);
-        if (cdr_conversation_append_take(frame->conversation, message))
-            cdr_outbox_message_locked(frame, frame->conversation, message);
-        cdr_message_unref(message);
-    }
+    cadre_message said = {.role = CADRE_ROLE_TOOL,
+                          .agent = frame->name,
+                          .to = result->to,
+                          .text = text,
+                          .call_id = entry->call->id,
+                          .tool_name = entry->call->name,
+                          .seq = ending.seq,
+                          .code = result->code};
+    bool ok = say_result_locked(frame, &said) && output != NULL;
+    // Without its result the model would take the call for an interrupted one.
+    if (!ok)
+        cadre_fail(&frame->tree->lost, CADRE_ESTORE, "no memory for a tool's result");
     cdr_frame_end_locked(entry->frame, &ending);
     cdr_frame_release_locked(entry->frame);
+    if (is_bad(result->code))
+        entry->complaint = strdup(text); // without memory it counts, unexplained
     cdr_text_unref(output);
     free(cut);
     entry->frame = NULL;
@@ -140,15 +156,25 @@ static void settle_unknown(cadre_frame *frame, const cdr_round *round,
     cdr_buf_fini(&text);
 }
 
+static void fill_in_defaults(const json_t *schema, json_t **arguments, cadre_error *err)
+{
+    json_t *filled = cdr_schema_with_defaults(schema, *arguments);
+    json_decref(*arguments);
+    *arguments = filled;
+    if (filled == NULL)
+        cadre_fail(err, CADRE_ENOMEM, "no memory for the arguments");
+}
+
 // Checks the arguments; a wrong call gets its result here.
 static bool check_arguments(cadre_frame *frame, cdr_tool_entry *entry)
 {
     cadre_error err = CADRE_ERROR_INIT;
     const char *text = entry->call->arguments;
+    const json_t *schema = entry->is_named_target ? NULL : entry->tool->info.parameters;
     entry->arguments = cdr_json_parse_arguments(text, strlen(text), &err);
-    if (entry->arguments != NULL && !entry->is_named_target &&
-        entry->tool->info.parameters != NULL)
-        cdr_schema_check_text(entry->tool->info.parameters, entry->arguments, &err);
+    if (entry->arguments != NULL && schema != NULL &&
+        cdr_schema_check_text(schema, entry->arguments, &err) == CADRE_OK)
+        fill_in_defaults(schema, &entry->arguments, &err);
     if (err.status == CADRE_OK && entry->arguments != NULL)
         return true;
     settle(frame, entry, CADRE_RESULT_INVALID_ARGUMENTS, err.text);
@@ -295,7 +321,7 @@ static void start_frame(cadre_frame *frame, cdr_tool_entry *entry)
     cdr_frame_start_locked(entry->frame,
                            entry->tool != NULL && !entry->tool->replay_safe);
     if (timeout_ms > 0) {
-        int64_t deadline = cdr_tree_now_ms(tree) + timeout_ms;
+        int64_t deadline = cdr_deadline_ms(entry->frame->started_ns, timeout_ms);
         if (deadline < entry->frame->deadline_ms)
             entry->frame->deadline_ms = deadline;
     }

@@ -2,6 +2,7 @@
 #include "run/view.h"
 
 #include "base/buf.h"
+#include "team/member_map.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@ typedef struct builder {
     const char *self; // the agent's name
     size_t n_base;    // so many of the messages are its caller's
     size_t capacity;
+    cdr_member_map map; // made when input to a team is met
     bool failed;
 } builder;
 
@@ -168,25 +170,21 @@ static void add_other_turn(builder *b, size_t at)
         add_traffic(b, at);
 }
 
-const cadre_agent *cdr_member_with(cadre_agents members, const char *name)
-{
-    for (size_t i = 0; i < members.count; i++)
-        if (strcmp(members.items[i]->info.name, name) == 0 ||
-            cdr_member_with(members.items[i]->members, name) != NULL)
-            return members.items[i];
-    return NULL;
-}
-
 // Is it input that was said to this agent, or to a team it is in?
-static bool is_said_to(const builder *b, const cdr_message *message)
+static bool is_said_to(builder *b, const cdr_message *message)
 {
     const cadre_message *m = &message->m;
     if (m->role != CADRE_ROLE_USER || !m->is_input)
         return false;
     if (!message->is_to_team || strcmp(m->to, b->self) == 0)
         return strcmp(m->to, b->self) == 0;
-    const cadre_agent *to = cadre_team_find(b->frame->tree->team, m->to);
-    return to != NULL && cdr_member_with(to->members, b->self) != NULL;
+    const cadre_team *team = b->frame->tree->team;
+    const cadre_agent *to = cadre_team_find(team, m->to);
+    if (!cdr_member_map_init(&b->map, team, &b->view->arena)) {
+        b->failed = true;
+        return false;
+    }
+    return to != NULL && cdr_member_map_find(&b->map, to->members, b->self) != NULL;
 }
 
 static void add_message(builder *b, size_t at)
@@ -213,7 +211,7 @@ static void add_message(builder *b, size_t at)
 
 // Where the last user turn stands, or input to this agent if that counts; 0: there is
 // none.
-static size_t last_turn(const builder *b, bool with_input)
+static size_t last_turn(builder *b, bool with_input)
 {
     for (size_t i = b->view->n_held; i-- > 0;) {
         const cdr_message *message = b->view->held[i];

@@ -7,9 +7,8 @@
 //    as user turns with the speaker's name; not their tool traffic, except that of a
 //    turn that handed over to this agent; transfers themselves never.
 // 3. Input is shown to the agent it was said to; input to a team, to all who are in it.
-// 4. `history` narrows: all, own, last (the last user turn on), none (this frame's;
-// what
-//    was said last where the frame has no input).
+// 4. `history` narrows: all, own, last (the last user turn on), none (this frame's, and
+//    where it has no input what was said last).
 // 5. The same conversation gives the same items, so that a prompt's prefix is stable.
 //
 // Renderings are made once for a message and kept with it.
@@ -33,9 +32,5 @@ typedef struct cdr_view {
 cadre_status cdr_view_init(cdr_view *view, cadre_frame *frame, cadre_history history,
                            cadre_error *err);
 void cdr_view_fini(cdr_view *view);
-
-// The member of that name, else the team among the members that it is in; NULL: none.
-// Teams nest only as deep as files do, and no team is in itself.
-const cadre_agent *cdr_member_with(cadre_agents members, const char *name);
 
 #endif

@@ -6,7 +6,6 @@
 #include "base/brief.h"
 #include "base/json_text.h"
 #include "team/file_schema.h"
-#include "team/runtime.h"
 #include "team/sized.h"
 
 #include <string.h>
@@ -29,11 +28,11 @@ cdr_at cdr_at_part(cadre_team *team, const cdr_at *at, const char *format, ...)
 }
 
 // The place of a thing made in C: only what it is called.
-static cdr_at place_of(cadre_team *team, const char *section, const char *name)
+static cdr_at place_of(cadre_team *team, const char *kind, const char *name)
 {
     char brief[CDR_BRIEF_SIZE];
-    cdr_at at = {.path = section};
-    return cdr_at_part(team, &at, ".%s", cdr_brief_text(brief, name, '\0'));
+    cdr_at at = {.path = kind};
+    return cdr_at_part(team, &at, " %s", cdr_brief_text(brief, name, '\''));
 }
 
 // Copies a caller's struct. False: told.
@@ -61,7 +60,7 @@ static void add_names(cadre_team *team, cdr_name_refs *refs, const cadre_names *
                       const cdr_at *at, const char *part)
 {
     for (size_t i = 0; i < names->count; i++) {
-        cdr_at place = cdr_at_part(team, at, ".%s[%zu]", part, i);
+        cdr_at place = cdr_at_part(team, at, ": %s[%zu]", part, i);
         if (names->items[i])
             cdr_name_refs_add(team, refs, names->items[i], CADRE_HISTORY_DEFAULT,
                               &place);
@@ -76,7 +75,7 @@ static void set_ref(cadre_team *team, cdr_name_ref *ref, const char *name,
     if (!name)
         return;
     ref->name = cdr_team_text(team, name);
-    ref->at = cdr_at_part(team, at, ".%s", part);
+    ref->at = cdr_at_part(team, at, ": %s", part);
 }
 
 static int64_t checked_time(cadre_team *team, int64_t given, int64_t otherwise,
@@ -84,7 +83,7 @@ static int64_t checked_time(cadre_team *team, int64_t given, int64_t otherwise,
 {
     if (given >= 0)
         return given > 0 ? given : otherwise;
-    cdr_at place = cdr_at_part(team, at, ".timeout_ms");
+    cdr_at place = cdr_at_part(team, at, ": timeout_ms");
     cdr_team_problem(team, &place,
                      "expected at least 1, or 0 for the default, got %lld",
                      (long long)given);
@@ -95,6 +94,7 @@ static int64_t checked_time(cadre_team *team, int64_t given, int64_t otherwise,
 typedef struct options_check {
     cadre_team *team;
     const cdr_at *at;
+    bool is_struct; // they were fields of a struct, and no JSON text
     bool is_flawed;
 } options_check;
 
@@ -102,8 +102,9 @@ static void on_problem(void *ctx, const cdr_schema_problem *problem)
 {
     options_check *check = ctx;
     const char *dot = *problem->path && *problem->path != '[' ? "." : "";
-    cdr_at place =
-        cdr_at_part(check->team, check->at, ".options%s%s", dot, problem->path);
+    const char *start = check->is_struct ? "" : "options";
+    cdr_at place = cdr_at_part(check->team, check->at, ": %s%s%s", start,
+                               check->is_struct ? "" : dot, problem->path);
     cdr_team_problem(check->team, &place, "%s", problem->text);
     check->is_flawed = true;
 }
@@ -115,7 +116,12 @@ static json_t *read_options(options_check *check, const char *options_schema,
     cadre_error err = CADRE_ERROR_INIT;
     json_t *schema = cdr_settings_schema(options_schema, &err);
     cdr_settings_reader reader = {
-        .schema = schema, .directory = ".", .on_problem = on_problem, .ctx = check};
+        .schema = schema,
+        .directory = ".",
+        .writes = check->is_struct ? CDR_WRITES_C : CDR_WRITES_JSON,
+        .on_problem = on_problem,
+        .ctx = check,
+    };
     json_t *options = schema ? cdr_settings_read(&reader, given) : NULL;
     check->team->problems.no_memory |= !options;
     json_decref(schema);
@@ -143,7 +149,7 @@ static json_t *parse_options(options_check *check, const char *options_schema,
 
 static void set_agent_options(cadre_agent *agent, const char *text)
 {
-    options_check check = {agent->team, &agent->at, false};
+    options_check check = {.team = agent->team, .at = &agent->at};
     if (!agent->ops)
         return;
     agent->options = parse_options(&check, agent->ops->options_schema, text);
@@ -153,7 +159,7 @@ static void set_agent_options(cadre_agent *agent, const char *text)
 // Starts an agent. NULL: told.
 static cadre_agent *start_agent(cadre_team *team, const char *type, const char *name)
 {
-    cdr_at at = place_of(team, "agents", name);
+    cdr_at at = place_of(team, "agent", name);
     cadre_agent *agent = cdr_team_add_agent(team, type, name, &at);
     if (agent)
         cdr_agent_set_ops(agent, &at);
@@ -205,7 +211,7 @@ static json_t *llm_options(const cadre_llm *llm)
 
 static void set_llm_options(cadre_agent *agent, const cadre_llm *llm)
 {
-    options_check check = {agent->team, &agent->at, false};
+    options_check check = {.team = agent->team, .at = &agent->at, .is_struct = true};
     if (!agent->ops)
         return;
     json_t *given = llm_options(llm);
@@ -216,18 +222,25 @@ static void set_llm_options(cadre_agent *agent, const cadre_llm *llm)
     json_decref(given);
 }
 
-static bool is_open(cadre_team *team)
+// May it be added to? A sealed team is read by runs; whoever adds to one has a mistake
+// to find, so the next to seal or run it is told of the `call`.
+static bool is_open(cadre_team *team, const char *call)
 {
     if (!team)
         return false;
-    // A sealed team is read by runs; whoever adds to one has a mistake to find.
-    return !team->is_sealed;
+    cdr_mutex_lock(&team->mu);
+    bool is_late = team->is_sealed || team->is_sealing;
+    if (is_late && !team->late_call)
+        team->late_call = call;
+    cdr_mutex_unlock(&team->mu);
+    return !is_late;
 }
 
 cadre_agent *cadre_team_add_llm(cadre_team *team, const cadre_llm *given)
 {
     cadre_llm llm;
-    if (!is_open(team) || !take_struct(team, &llm, sizeof(llm), given, "CADRE_LLM") ||
+    if (!is_open(team, __func__) ||
+        !take_struct(team, &llm, sizeof(llm), given, "CADRE_LLM") ||
         !has_name(team, llm.name, "CADRE_LLM"))
         return NULL;
     cadre_agent *agent = start_agent(team, CDR_DEFAULT_AGENT_TYPE, llm.name);
@@ -238,6 +251,7 @@ cadre_agent *cadre_team_add_llm(cadre_team *team, const cadre_llm *given)
     set_ref(team, &agent->model_ref, llm.model, &agent->at, "model");
     add_names(team, &agent->tool_refs, &llm.tools, &agent->at, "tools");
     add_names(team, &agent->handoff_refs, &llm.handoffs, &agent->at, "handoffs");
+    agent->instructions_at = cdr_at_part(team, &agent->at, ": instructions");
     agent->timeout_ms = checked_time(team, llm.timeout_ms, 0, &agent->at);
     agent->quiet = llm.quiet;
     set_llm_options(agent, &llm);
@@ -248,7 +262,7 @@ cadre_agent *cadre_team_add_topology(cadre_team *team, const char *type,
                                      const cadre_topology *given)
 {
     cadre_topology topology;
-    if (!is_open(team) ||
+    if (!is_open(team, __func__) ||
         !take_struct(team, &topology, sizeof(topology), given, "CADRE_TOPOLOGY") ||
         !has_name(team, topology.name, "CADRE_TOPOLOGY"))
         return NULL;
@@ -268,7 +282,7 @@ cadre_agent *cadre_team_add_topology(cadre_team *team, const char *type,
 cadre_agent *cadre_team_add_function(cadre_team *team, const cadre_function *given)
 {
     cadre_function function;
-    if (!is_open(team) ||
+    if (!is_open(team, __func__) ||
         !take_struct(team, &function, sizeof(function), given, "CADRE_FUNCTION") ||
         !has_name(team, function.name, "CADRE_FUNCTION"))
         return NULL;
@@ -290,19 +304,19 @@ cadre_agent *cadre_team_add_function(cadre_team *team, const cadre_function *giv
 void cadre_team_add_model(cadre_team *team, const cadre_model_settings *given)
 {
     cadre_model_settings settings;
-    if (!is_open(team) ||
+    if (!is_open(team, __func__) ||
         !take_struct(team, &settings, sizeof(settings), given, "CADRE_MODEL") ||
         !has_name(team, settings.name, "CADRE_MODEL"))
         return;
-    cdr_at at = place_of(team, "models", settings.name);
+    cdr_at at = place_of(team, "model", settings.name);
     const char *target = settings.model ? settings.model : "";
     cadre_model *model = cdr_team_add_model(team, settings.name, target, &at);
     if (!model)
         return;
     model->base_url = cdr_team_text(team, settings.base_url);
     model->api_key_env = cdr_team_text(team, settings.api_key_env);
-    cdr_at place = cdr_at_part(team, &at, ".model");
-    options_check check = {team, &model->at, false};
+    cdr_at place = cdr_at_part(team, &at, ": model");
+    options_check check = {.team = team, .at = &model->at};
     if (!cdr_model_set_ops(model, &place))
         return;
     model->options =
@@ -315,7 +329,7 @@ static void set_parameters(cadre_tool *tool, const char *text)
     cadre_error err = CADRE_ERROR_INIT;
     if (!text)
         return;
-    cdr_at place = cdr_at_part(tool->team, &tool->at, ".parameters");
+    cdr_at place = cdr_at_part(tool->team, &tool->at, ": parameters");
     json_t *parameters = cdr_json_parse(text, strlen(text), &err);
     if (parameters) {
         cdr_tool_set_parameters_take(tool, parameters, &place);
@@ -328,12 +342,12 @@ static void set_parameters(cadre_tool *tool, const char *text)
 void cadre_team_add_tool(cadre_team *team, const cadre_tool_settings *given)
 {
     cadre_tool_settings settings;
-    if (!is_open(team) ||
+    if (!is_open(team, __func__) ||
         !take_struct(team, &settings, sizeof(settings), given, "CADRE_TOOL") ||
         !has_name(team, settings.name, "CADRE_TOOL"))
         return;
     const char *type = settings.type ? settings.type : "";
-    cdr_at at = place_of(team, "tools", settings.name);
+    cdr_at at = place_of(team, "tool", settings.name);
     cadre_tool *tool = cdr_team_add_tool(team, settings.run ? CDR_FUNCTION_TYPE : type,
                                          settings.name, &at);
     if (!tool)
@@ -350,7 +364,7 @@ void cadre_team_add_tool(cadre_team *team, const cadre_tool_settings *given)
     set_parameters(tool, settings.parameters);
     if (tool->is_flawed || !cdr_tool_set_ops(tool, &at))
         return;
-    options_check check = {team, &tool->at, false};
+    options_check check = {.team = team, .at = &tool->at};
     tool->replay_safe = settings.replay_safe || tool->ops->replay_safe;
     tool->options = parse_options(&check, tool->ops->options_schema, settings.options);
     tool->is_flawed |= !tool->options;
@@ -358,7 +372,7 @@ void cadre_team_add_tool(cadre_team *team, const cadre_tool_settings *given)
 
 void cadre_team_set_root(cadre_team *team, const char *name)
 {
-    if (!is_open(team))
+    if (!is_open(team, __func__))
         return;
     team->root_ref = (cdr_name_ref){.at = {.path = "root"}};
     team->root_ref.name = cdr_team_text(team, name);
@@ -366,6 +380,6 @@ void cadre_team_set_root(cadre_team *team, const char *name)
 
 void cadre_team_set_script(cadre_team *team, const char *path)
 {
-    if (is_open(team))
+    if (is_open(team, __func__))
         team->script_path = cdr_team_text(team, path);
 }

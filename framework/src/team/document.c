@@ -1,8 +1,6 @@
 // The table that finds a container's places by its address; and the problems.
 #include "team/document.h"
 
-#include "team/problems.h"
-
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -38,6 +38,22 @@ static bool takes_as_read(const json_t *type, const json_t *value)
     return true;
 }
 
+// Where only some words are taken, another scalar stays the number it is: so it is
+// told.
+static bool takes_text(const json_t *schema, const char *text)
+{
+    const char *format = json_string_value(json_object_get(schema, "format"));
+    const json_t *words = json_object_get(schema, "enum");
+    size_t i;
+    json_t *word;
+    json_array_foreach(words, i, word)
+    {
+        if (json_is_string(word) && strcmp(json_string_value(word), text) == 0)
+            return true;
+    }
+    return !words && !(format && strcmp(format, "limit") == 0);
+}
+
 // The text that a scalar is to become; NULL: it stays what it is.
 static const char *wanted_text(const json_t *schema, const json_t *value,
                                const cdr_slot *slot)
@@ -45,7 +61,9 @@ static const char *wanted_text(const json_t *schema, const json_t *value,
     const json_t *type = json_object_get(schema, "type");
     if (!slot || !slot->is_plain || !*slot->text)
         return NULL;
-    return has_name(type, "string") && !takes_as_read(type, value) ? slot->text : NULL;
+    if (!has_name(type, "string") || takes_as_read(type, value))
+        return NULL;
+    return takes_text(schema, slot->text) ? slot->text : NULL;
 }
 
 static cadre_status fail_memory(const cdr_document *document, cadre_error *err)

@@ -13,7 +13,6 @@
 #include "team/runtime.h"
 #include "team/settings.h"
 
-#include <assert.h>
 #include <string.h>
 
 #define DURATION "{\"type\": \"string\", \"format\": \"duration\", \"minimum\": 1"
@@ -147,13 +146,11 @@ static void add_options(schema_maker *maker, json_t *schema, const char *options
     json_decref(options);
 }
 
-// C functions come from C; control tools from the topology that gives them.
 static bool is_for_files(const schema_maker *maker, cadre_kind kind, const char *type)
 {
-    const cadre_tool_ops *tool = NULL;
     if (kind == CADRE_KIND_TOOL)
-        tool = cdr_runtime_tool_ops(maker->runtime, type);
-    return strcmp(type, CDR_FUNCTION_TYPE) != 0 && !(tool && tool->is_control);
+        return !cdr_origin_of_tool(cdr_runtime_tool_ops(maker->runtime, type));
+    return !cdr_origin_of_agent(cdr_runtime_agent_ops(maker->runtime, type));
 }
 
 static void make_blocks(schema_maker *maker)

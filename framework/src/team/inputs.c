@@ -29,13 +29,6 @@ static void on_problem(void *ctx, const cdr_schema_problem *problem)
     cdr_team_problem(report->team, &place, "%s", problem->text);
 }
 
-static bool is_input_name(const char *name)
-{
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
-    size_t len = strlen(name);
-    return *name >= 'a' && *name <= 'z' && len <= 64 && strspn(name, letters) == len;
-}
-
 void cdr_team_add_input(cadre_team *team, const char *name, const json_t *schema,
                         const cdr_at *at)
 {
@@ -53,8 +46,8 @@ void cdr_team_add_input(cadre_team *team, const char *name, const json_t *schema
         json_decref(own);
         return;
     }
-    if (!is_input_name(name))
-        cdr_team_problem(team, at, "a name is [a-z][a-z0-9_]*, at most 64 long");
+    if (!cdr_is_name(name))
+        cdr_team_problem(team, at, CDR_NAME_RULE);
     if (!json_object_get(own, "type"))
         json_object_set_new(own, "type", json_string("string"));
     cdr_schema_check_schema(own, on_problem, &report);
@@ -160,36 +153,58 @@ json_t *cdr_team_inputs(const cadre_team *team, const json_t *given, cadre_error
     return NULL;
 }
 
-// One {{inputs.name}} in a text.
-typedef struct placeholder {
+typedef enum mark_kind {
+    MARK_INPUT,   // {{inputs.name}}
+    MARK_WORD,    // {{word}}, which is none
+    MARK_UNENDED, // {{inputs.name without its end
+    MARK_ESCAPE   // {{{{, which stands for {{
+} mark_kind;
+
+// What double braces mark in a text.
+typedef struct mark {
+    mark_kind kind;
     const char *start, *end; // the braces included
-    const char *name;
+    const char *name;        // the whole word, or what follows `inputs.`
     size_t name_len;
-} placeholder;
+} mark;
 
 static const char *skip_blanks(const char *text)
 {
     return text + strspn(text, " \t");
 }
 
-// Finds the next from `text` on. What only looks like one stays text.
-static bool next_placeholder(const char *text, placeholder *out)
+// Reads what stands at two braces. False: nothing of ours, so they are plain text.
+static bool read_mark(const char *start, mark *out)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                  "_0123456789-";
-    const char *start = text;
-    while ((start = strstr(start, "{{")) != NULL) {
-        const char *name = skip_blanks(start + 2);
-        if (strncmp(name, PREFIX, strlen(PREFIX)) == 0) {
-            name += strlen(PREFIX);
-            size_t len = strspn(name, letters);
-            const char *end = skip_blanks(name + len);
-            if (len > 0 && strncmp(end, "}}", 2) == 0) {
-                *out = (placeholder){start, end + 2, name, len};
-                return true;
-            }
-        }
-        start++;
+                                  "_0123456789-.";
+    const char *name = skip_blanks(start + 2);
+    size_t len = strspn(name, letters);
+    const char *end = skip_blanks(name + len);
+    bool is_ended = strncmp(end, "}}", 2) == 0;
+    bool is_input = strncmp(name, PREFIX, strlen(PREFIX)) == 0;
+    if (strncmp(start, "{{{{", 4) == 0) {
+        *out = (mark){MARK_ESCAPE, start, start + 4, start, 0};
+        return true;
+    }
+    if (len == 0 || (!is_ended && !is_input))
+        return false;
+    *out = (mark){MARK_WORD, start, is_ended ? end + 2 : name + len, name, len};
+    if (is_input && len > strlen(PREFIX)) {
+        out->kind = is_ended ? MARK_INPUT : MARK_UNENDED;
+        out->name += strlen(PREFIX);
+        out->name_len -= strlen(PREFIX);
+    }
+    return true;
+}
+
+// Finds the next from `text` on.
+static bool next_mark(const char *text, mark *out)
+{
+    while ((text = strstr(text, "{{")) != NULL) {
+        if (read_mark(text, out))
+            return true;
+        text++;
     }
     return false;
 }
@@ -224,12 +239,16 @@ static json_t *get_member(const json_t *object, const char *key, size_t len)
 char *cdr_team_render(const char *text, const json_t *inputs)
 {
     cdr_buf out = CDR_BUF_INIT;
-    placeholder found;
-    while (next_placeholder(text, &found)) {
-        const json_t *value = get_member(inputs, found.name, found.name_len);
+    mark found;
+    while (next_mark(text, &found)) {
+        const json_t *value = NULL;
+        if (found.kind == MARK_INPUT)
+            value = get_member(inputs, found.name, found.name_len);
         cdr_buf_append(&out, text, (size_t)(found.start - text));
         if (value)
             append_value(&out, value);
+        else if (found.kind == MARK_ESCAPE)
+            cdr_buf_append_text(&out, "{{");
         else
             cdr_buf_append(&out, found.start, (size_t)(found.end - found.start));
         text = found.end;
@@ -260,33 +279,51 @@ static cdr_at move_on(const cadre_agent *agent, cdr_at at, const char *from,
     return at;
 }
 
+static void tell_unknown(cadre_team *team, const cdr_at *at, const char *name)
+{
+    const char *names[MAX_LISTED] = {NULL};
+    size_t n_names = 0;
+    for (; n_names < team->n_inputs && n_names < MAX_LISTED; n_names++)
+        names[n_names] = team->inputs[n_names].name;
+    cdr_problems_add_unknown(&team->problems, at, "input", name,
+                             (cadre_names){names, n_names});
+}
+
+static void check_mark(cadre_team *team, const cdr_at *at, const mark *found)
+{
+    char brief[CDR_BRIEF_SIZE];
+    const char *name = cdr_arena_copy(&team->arena, found->name, found->name_len);
+    team->problems.no_memory |= !name;
+    if (!name || found->kind == MARK_ESCAPE)
+        return;
+    if (found->kind == MARK_UNENDED)
+        cdr_team_problem(team, at, "{{inputs.%s has no end; write {{inputs.%s}}",
+                         cdr_brief_text(brief, name, '\0'), brief);
+    else if (found->kind == MARK_WORD)
+        cdr_team_problem(team, at, "unknown {{%s}}; %s{{{{ gives plain braces",
+                         cdr_brief_text(brief, name, '\0'),
+                         find_input(team, name)
+                             ? "an input is {{inputs.NAME}}, and "
+                             : "only {{inputs.NAME}} is known, and ");
+    else if (!team->partial.inputs && !find_input(team, name))
+        tell_unknown(team, at, name);
+}
+
 static void check_text(cadre_agent *agent, const char *text)
 {
-    cadre_team *team = agent->team;
     cdr_at at = agent->instructions_at.path
                     ? agent->instructions_at
-                    : cdr_at_part(team, &agent->at, ".instructions");
-    placeholder found;
-    const char *next = text;
-    for (; next_placeholder(next, &found); next = found.end) {
+                    : cdr_at_part(agent->team, &agent->at, ".instructions");
+    mark found;
+    for (const char *next = text; next_mark(next, &found); next = found.end) {
         at = move_on(agent, at, text, found.start);
         text = found.start;
-        const char *name = cdr_arena_copy(&team->arena, found.name, found.name_len);
-        if (!name || find_input(team, name))
-            continue;
-        const char *names[MAX_LISTED] = {NULL};
-        size_t n_names = 0;
-        for (; n_names < team->n_inputs && n_names < MAX_LISTED; n_names++)
-            names[n_names] = team->inputs[n_names].name;
-        cdr_problems_add_unknown(&team->problems, &at, "input", name,
-                                 (cadre_names){names, n_names});
+        check_mark(agent->team, &at, &found);
     }
 }
 
 void cdr_seal_inputs(cdr_sealing *sealing)
 {
-    if (sealing->team->partial.inputs)
-        return;
     for (size_t i = 0; i < sealing->team->n_agents; i++) {
         cadre_agent *agent = sealing->team->agents[i];
         const json_t *text = json_object_get(agent->options, "instructions");

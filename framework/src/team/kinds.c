@@ -1,9 +1,9 @@
 // The types there are: the built-in tables and what was registered.
 #include "team/kinds.h"
 
+#include "team/file_schema.h"
 #include "team/runtime.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 // How many types a table has; tables are short and end with NULL.
@@ -141,8 +141,21 @@ static bool describe_agent(const cadre_agent_ops *const *table, size_t nth,
         return false;
     const cadre_agent_ops *ops = table[nth];
     *out = (cadre_kind_info){ops->type, ops->summary, ops->options_schema,
-                             ops->block ? ops->block : ops->type};
+                             ops->block ? ops->block : ops->type,
+                             cdr_origin_of_agent(ops)};
     return true;
+}
+
+const char *cdr_origin_of_agent(const cadre_agent_ops *ops)
+{
+    return strcmp(ops->type, CDR_FUNCTION_TYPE) == 0 ? "from C" : NULL;
+}
+
+const char *cdr_origin_of_tool(const cadre_tool_ops *ops)
+{
+    if (ops->is_control)
+        return "given by a topology";
+    return strcmp(ops->type, CDR_FUNCTION_TYPE) == 0 ? "from C" : NULL;
 }
 
 bool cadre_kind_at(cadre_kind kind, size_t nth, cadre_kind_info *out)
@@ -150,6 +163,8 @@ bool cadre_kind_at(cadre_kind kind, size_t nth, cadre_kind_info *out)
     const cadre_tool_ops *tool = NULL;
     const cadre_model_ops *model = NULL;
     size_t n_stores = 0;
+    if (!out)
+        return false;
     switch (kind) {
     case CADRE_KIND_TOPOLOGY:
         return describe_agent(cdr_kinds_topologies, nth, out);
@@ -159,19 +174,19 @@ bool cadre_kind_at(cadre_kind kind, size_t nth, cadre_kind_info *out)
         tool = cdr_runtime_tool_at(NULL, nth);
         if (tool)
             *out = (cadre_kind_info){tool->type, tool->summary, tool->options_schema,
-                                     NULL};
+                                     NULL, cdr_origin_of_tool(tool)};
         return tool != NULL;
     case CADRE_KIND_MODEL:
         model = cdr_runtime_model_at(NULL, nth);
         if (model)
             *out = (cadre_kind_info){model->provider, model->summary,
-                                     model->options_schema, NULL};
+                                     model->options_schema, NULL, NULL};
         return model != NULL;
     case CADRE_KIND_STORE:
         COUNT(cdr_kinds_stores, n_stores);
         if (nth < n_stores)
             *out = (cadre_kind_info){cdr_kinds_stores[nth]->type,
-                                     cdr_kinds_stores[nth]->summary, NULL, NULL};
+                                     cdr_kinds_stores[nth]->summary, NULL, NULL, NULL};
         return nth < n_stores;
     }
     return false;

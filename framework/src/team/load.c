@@ -2,7 +2,6 @@
 #include "team/load.h"
 
 #include "base/brief.h"
-#include "base/buf.h"
 #include "base/json_iterable.h"
 #include "team/file_schema.h"
 
@@ -147,9 +146,11 @@ static void load_root(cdr_loader *loader, const json_t *root)
     }
 }
 
-static void load_top(cdr_loader *loader)
+static void load_top(cdr_loader *loader, const json_t *root)
 {
     cadre_team *team = loader->team;
+    cdr_document_value script = cdr_document_member(loader->document, root, "script");
+    cdr_document_value agents = cdr_document_member(loader->document, root, "agents");
     const char *name = cdr_load_text(loader->read, "name");
     const char *description = cdr_load_text(loader->read, "description");
     const json_t *limits = json_object_get(loader->read, "limits");
@@ -158,6 +159,11 @@ static void load_top(cdr_loader *loader)
     if (description)
         team->description = cdr_team_text(team, description);
     team->script_path = cdr_team_text(team, cdr_load_text(loader->read, "script"));
+    if (team->script_path)
+        team->script_at = place_of(loader, script.place, "script");
+    else
+        team->script_at = place_of(loader, (cdr_place){1, 1}, NULL);
+    team->agents_at = place_of(loader, agents.key_place, "agents");
     team->limits = (cadre_limits){
         .max_model_calls = (int)cdr_load_integer(limits, "max_model_calls", 0),
         .max_tool_calls = (int)cdr_load_integer(limits, "max_tool_calls", 0),
@@ -182,7 +188,7 @@ static void load(cdr_loader *loader, const json_t *root)
         .tools = is_partial(loader, root, "tools"),
         .inputs = is_partial(loader, root, "inputs"),
     };
-    load_top(loader);
+    load_top(loader, root);
     load_section(loader, "inputs", load_input);
     load_section(loader, "models", cdr_load_model);
     load_section(loader, "tools", cdr_load_tool);
@@ -196,7 +202,8 @@ static bool read_file(cdr_loader *loader, json_t *root, const json_t *schema)
     cdr_settings_reader settings = {
         .schema = schema,
         .directory = loader->team->directory,
-        .is_file = true,
+        .writes = cdr_document_is_json(loader->document) ? CDR_WRITES_JSON_FILE
+                                                         : CDR_WRITES_YAML_FILE,
         .on_problem = on_problem,
         .ctx = loader,
     };

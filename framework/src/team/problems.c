@@ -11,21 +11,6 @@
 #define MAX_SUGGESTIONS 16
 #define MAX_LISTED 16
 
-void *cdr_arena_grow(cdr_arena *arena, void *items, size_t count, size_t item_size)
-{
-    bool is_full = count == 0 || (count >= 4 && (count & (count - 1)) == 0);
-    if (!is_full)
-        return items;
-    size_t capacity = count == 0 ? 4 : count * 2;
-    size_t size = 0;
-    if (__builtin_mul_overflow(capacity, item_size, &size))
-        return NULL;
-    void *grown = cdr_arena_alloc(arena, size);
-    if (grown && count > 0)
-        memcpy(grown, items, count * item_size);
-    return grown;
-}
-
 static size_t find_group(const cdr_problems *problems, const char *file)
 {
     // Nearly always the file of the one before.
@@ -49,20 +34,6 @@ static void append_place(cdr_buf *text, const cdr_at *at)
         cdr_buf_printf(text, "%s: ", at->path);
 }
 
-static void append_formatted(cdr_buf *text, const char *format, va_list args)
-    CADRE_PRINTF(2, 0);
-
-static void append_formatted(cdr_buf *text, const char *format, va_list args)
-{
-    cdr_arena scratch = CDR_ARENA_INIT;
-    const char *formatted = cdr_arena_vprintf(&scratch, format, args);
-    if (formatted)
-        cdr_buf_append_text(text, formatted);
-    else
-        text->failed = true;
-    cdr_arena_fini(&scratch);
-}
-
 // Names come from files and C callers, who may hold control characters.
 static void make_harmless(char *text)
 {
@@ -79,7 +50,7 @@ void cdr_problems_vadd(cdr_problems *problems, const cdr_at *at, const char *for
     at = at ? at : &nowhere;
     cdr_buf text = CDR_BUF_INIT;
     append_place(&text, at);
-    append_formatted(&text, format, args);
+    cdr_buf_vprintf(&text, format, args);
     char *kept =
         text.failed ? NULL : cdr_arena_copy(problems->arena, text.data, text.len);
     cdr_buf_fini(&text);

@@ -50,9 +50,4 @@ void cdr_problems_sort(cdr_problems *problems);
 // Reports the first: ECONFIG, ENOMEM when memory ran out; CADRE_OK when there is none.
 cadre_status cdr_problems_status(const cdr_problems *problems, cadre_error *err);
 
-// Makes room for one more item in an array that grows in an arena. NULL: no memory, and
-// `items` is as it was. Doubles when `count` is a power of two, so `count` must be what
-// the array holds.
-void *cdr_arena_grow(cdr_arena *arena, void *items, size_t count, size_t item_size);
-
 #endif

@@ -5,7 +5,6 @@
 
 #include "base/brief.h"
 #include "base/buf.h"
-#include "base/nearest.h"
 #include "team/kinds.h"
 #include "team/settings.h"
 #include "team/sized.h"
@@ -262,7 +261,7 @@ const char *cadre_version(void)
     return CADRE_VERSION;
 }
 
-// The only state of the process: what is linked does not change while it runs.
+// State of the process, as ids are (base/id.c): what is linked does not change.
 static char linked_versions[512];
 static pthread_once_t linked_versions_once = PTHREAD_ONCE_INIT;
 

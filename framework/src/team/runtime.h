@@ -33,6 +33,7 @@ struct cadre_runtime {
     cdr_registered agents; // guarded by mu
     cdr_registered tools;  // guarded by mu
     cdr_registered models; // guarded by mu
+    void *sessions;        // guarded by mu; names in use, a tree of tsearch
 };
 
 // The nth type, built-in ones first (topologies before agents), then those registered;
@@ -49,6 +50,10 @@ const cadre_agent_ops *cdr_runtime_agent_ops(cadre_runtime *runtime, const char 
 const cadre_tool_ops *cdr_runtime_tool_ops(cadre_runtime *runtime, const char *type);
 const cadre_model_ops *cdr_runtime_model_ops(cadre_runtime *runtime,
                                              const char *provider);
+
+// Who gives a type that team files cannot write ("from C"); NULL: they can.
+const char *cdr_origin_of_agent(const cadre_agent_ops *ops);
+const char *cdr_origin_of_tool(const cadre_tool_ops *ops);
 
 // The names of all types of a kind, for messages; in `names`, at most `max` of them.
 // Topologies are agents here too.

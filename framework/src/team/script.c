@@ -24,17 +24,18 @@ cadre_status cadre_script_load(const char *path, cadre_script **out, cadre_error
     cdr_problems problems = {.arena = &arena};
     if (!path || !out)
         return cadre_fail(err, CADRE_EINVAL, "cadre_script_load: NULL argument");
-    cadre_script *script = cdr_script_read(path, &problems);
+    cadre_script *script = cdr_script_read(path, NULL, &problems);
     cdr_problems_sort(&problems);
-    cadre_status status = cdr_problems_status(&problems, err);
-    if (status == CADRE_OK)
-        *out = script;
-    else
-        cadre_script_free(script);
-    if (status == CADRE_ECONFIG && problems.is_unreadable && err)
-        err->status = CADRE_EIO;
+    cadre_error cause = CADRE_ERROR_INIT;
+    cadre_status status = cdr_problems_status(&problems, &cause);
     if (status == CADRE_ECONFIG && problems.is_unreadable)
         status = CADRE_EIO;
+    if (status == CADRE_OK) {
+        *out = script;
+    } else {
+        cadre_fail(err, status, "%s", cause.text);
+        cadre_script_free(script);
+    }
     cdr_arena_fini(&arena);
     return status;
 }
@@ -75,16 +76,44 @@ static cadre_status fail_unknown_agent(const cadre_script *script, const char *a
     cdr_buf names = CDR_BUF_INIT;
     for (size_t i = 0; i < script->n_agents && i < 16; i++)
         cdr_buf_printf(&names, "%s%s", i > 0 ? ", " : "", script->agents[i].name);
-    cadre_fail(err, CADRE_EINVAL, "the script has no steps for agent '%s' (it has: %s)",
+    cadre_fail(err, CADRE_EINVAL,
+               "%s: the script has no steps for agent '%s' (it has: %s)", script->file,
                agent, script->n_agents > 0 ? cdr_buf_text(&names) : "none");
     cdr_buf_fini(&names);
     return CADRE_EINVAL;
+}
+
+// There is no step: all are used, or none was chosen.
+static cadre_status fail_no_step(const cadre_script *script,
+                                 const cdr_script_agent *agent, cadre_error *err)
+{
+    const char *file = script->file;
+    const cdr_at *at = &agent->at;
+    if (agent->length > 0)
+        return cadre_fail(err, CADRE_EINVAL,
+                          "%s:%d:%d: the script has no step left for agent '%s': %d of "
+                          "%d are used",
+                          file, at->line, at->column, agent->name, agent->length,
+                          agent->length);
+    if (agent->n_chosen > 0)
+        return cadre_fail(
+            err, CADRE_EINVAL,
+            "%s:%d:%d: the script has no step for agent '%s': none of its "
+            "%zu step%s with `when` matches the input",
+            file, at->line, at->column, agent->name, agent->n_chosen,
+            agent->n_chosen == 1 ? "" : "s");
+    return cadre_fail(err, CADRE_EINVAL,
+                      "%s:%d:%d: the script has no steps for agent '%s': its list is "
+                      "empty",
+                      file, at->line, at->column, agent->name);
 }
 
 cadre_status cadre_script_next(const cadre_script *script, const char *agent,
                                const char *last_input, int *used,
                                const cadre_script_step **step, cadre_error *err)
 {
+    if (!script || !agent || !used || !step)
+        return cadre_fail(err, CADRE_EINVAL, "cadre_script_next: NULL argument");
     const cdr_script_agent *found = find_agent(script, agent);
     if (!found)
         return fail_unknown_agent(script, agent, err);
@@ -96,10 +125,7 @@ cadre_status cadre_script_next(const cadre_script *script, const char *agent,
         }
     }
     if (*used >= found->length)
-        return cadre_fail(err, CADRE_EINVAL,
-                          "the script has no step left for agent '%s': %d of %d are "
-                          "used",
-                          agent, *used, found->length);
+        return fail_no_step(script, found, err);
     *step = &entry_at(found, *used)->step;
     ++*used;
     return CADRE_OK;
@@ -107,24 +133,40 @@ cadre_status cadre_script_next(const cadre_script *script, const char *agent,
 
 int cadre_script_length(const cadre_script *script, const char *agent)
 {
-    const cdr_script_agent *found = find_agent(script, agent);
+    const cdr_script_agent *found = script && agent ? find_agent(script, agent) : NULL;
     return found ? found->length : 0;
+}
+
+cadre_status cdr_script_check_left(const cadre_script *script, const char *agent,
+                                   int used, cadre_error *err)
+{
+    const cdr_script_agent *found = find_agent(script, agent);
+    int left = found ? found->length - used : 0;
+    if (left <= 0)
+        return CADRE_OK;
+    return cadre_fail(err, CADRE_EFAILED,
+                      "%s:%d:%d: the script has %d step%s left for agent '%s'",
+                      script->file, found->at.line, found->at.column, left,
+                      left == 1 ? "" : "s", agent);
 }
 
 bool cadre_script_is_strict(const cadre_script *script)
 {
-    return script->is_strict;
+    return script && script->is_strict;
 }
 
 cadre_names cadre_script_agents(const cadre_script *script)
 {
+    if (!script)
+        return (cadre_names){NULL, 0};
     return (cadre_names){script->names, script->n_agents};
 }
 
 const char *cadre_script_tool_result(const cadre_script *script, const char *tool,
                                      int nth, bool *is_error)
 {
-    const json_t *position = json_object_get(script->tool_index, tool);
+    const json_t *position =
+        script && tool && is_error ? json_object_get(script->tool_index, tool) : NULL;
     if (!position)
         return NULL;
     const cdr_script_tool *found = &script->tools[json_integer_value(position)];

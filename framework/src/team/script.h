@@ -27,6 +27,12 @@ typedef struct cdr_script_agent {
     int length; // ordered attempts in all
 } cdr_script_agent;
 
+// Whom a step hands over to.
+typedef struct cdr_script_target {
+    const char *name;
+    cdr_at at;
+} cdr_script_target;
+
 typedef struct cdr_script_result {
     const char *text;
     bool is_error;
@@ -41,9 +47,12 @@ typedef struct cdr_script_tool {
 
 struct cadre_script {
     cdr_arena arena;
-    json_t *content; // what steps point into; owned
+    const char *file; // its name
+    json_t *content;  // what steps point into; owned
     cdr_script_agent *agents;
     size_t n_agents;
+    cdr_script_target *targets; // of all steps
+    size_t n_targets;
     cdr_script_tool *tools;
     size_t n_tools;
     json_t *agent_index, *tool_index; // name -> position
@@ -52,7 +61,14 @@ struct cadre_script {
 };
 
 // Reads a script file with all its mistakes. NULL: it cannot be used; there is at least
-// one problem then. Places point into `problems->arena`.
-cadre_script *cdr_script_read(const char *path, cdr_problems *problems);
+// one problem then. `at` is where the file is named, NULL: nowhere. Places live as long
+// as the script and `problems`, but for paths and the problems' own files, which are in
+// `problems->arena`.
+cadre_script *cdr_script_read(const char *path, const cdr_at *at,
+                              cdr_problems *problems);
+
+// Fails, naming the place, when an agent has ordered attempts left after `used`.
+cadre_status cdr_script_check_left(const cadre_script *script, const char *agent,
+                                   int used, cadre_error *err);
 
 #endif

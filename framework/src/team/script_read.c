@@ -170,6 +170,50 @@ static const char *find_contradiction(const json_t *source)
     return NULL;
 }
 
+// Remembers whom a step hands over to, where the file says so.
+static void add_target(script_reader *reader, const json_t *handoff,
+                       const cdr_document_value *written, const char *path)
+{
+    cadre_script *script = reader->script;
+    const char *to = get_text(handoff, "to");
+    cdr_document_value found =
+        cdr_document_member(reader->document, written->value, "to");
+    if (!to || found.is_doubtful)
+        return;
+    cdr_script_target *targets = cdr_arena_grow(&script->arena, script->targets,
+                                                script->n_targets, sizeof(*targets));
+    const char *own_path = cdr_arena_printf(reader->problems->arena, "%s.to", path);
+    if (!targets || !own_path) {
+        no_memory(reader);
+        return;
+    }
+    script->targets = targets;
+    targets[script->n_targets++] =
+        (cdr_script_target){to, place_at(reader, found.place, own_path)};
+}
+
+static void add_targets(script_reader *reader, const json_t *source,
+                        const json_t *written, const char *path)
+{
+    cdr_document *document = reader->document;
+    cdr_document_value one = cdr_document_member(document, written, "handoff");
+    const json_t *list = json_object_get(written, "handoffs");
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        cdr_document_value value = cdr_document_element(document, list, i);
+        const json_t *handoff = json_array_get(json_object_get(source, "handoffs"), i);
+        const char *own_path =
+            cdr_arena_printf(reader->problems->arena, "%s.handoffs[%zu]", path, i);
+        if (own_path)
+            add_target(reader, handoff, &value, own_path);
+        else
+            no_memory(reader);
+    }
+    const char *own_path =
+        cdr_arena_printf(reader->problems->arena, "%s.handoff", path);
+    if (one.value && own_path)
+        add_target(reader, json_object_get(source, "handoff"), &one, own_path);
+}
+
 static void add_step(script_reader *reader, cdr_script_agent *agent, json_t *source,
                      const cdr_at *at)
 {
@@ -238,6 +282,7 @@ static void read_agent(script_reader *reader, cdr_script_agent *agent, json_t *s
         if (found.holds_doubts)
             mark_flawed(reader, at.path);
         add_step(reader, agent, step, &at);
+        add_targets(reader, step, found.value, at.path);
     }
 }
 
@@ -356,7 +401,8 @@ static void read_content(script_reader *reader, const json_t *schema)
     cdr_settings_reader settings = {
         .schema = schema,
         .directory = ".",
-        .is_file = true,
+        .writes = cdr_document_is_json(reader->document) ? CDR_WRITES_JSON_FILE
+                                                         : CDR_WRITES_YAML_FILE,
         .on_problem = on_problem,
         .ctx = reader,
     };
@@ -373,7 +419,8 @@ static void read_content(script_reader *reader, const json_t *schema)
     read_tools(reader, json_object_get(script->content, "tools"));
 }
 
-cadre_script *cdr_script_read(const char *path, cdr_problems *problems)
+cadre_script *cdr_script_read(const char *path, const cdr_at *at,
+                              cdr_problems *problems)
 {
     cadre_error err = CADRE_ERROR_INIT;
     script_reader reader = {.problems = problems};
@@ -381,14 +428,17 @@ cadre_script *cdr_script_read(const char *path, cdr_problems *problems)
     if (status != CADRE_OK) {
         problems->no_memory |= status == CADRE_ENOMEM;
         problems->is_unreadable |= status == CADRE_EIO;
-        cdr_problems_add(problems, NULL, "%s", err.text);
+        cdr_problems_add(problems, at, "%s", err.text);
         return NULL;
     }
     size_t n_before = problems->count;
     reader.file = cdr_arena_text(problems->arena, cdr_document_name(reader.document));
     reader.script = calloc(1, sizeof(*reader.script));
     reader.flawed = json_object();
-    if (reader.file && reader.script && reader.flawed) {
+    if (reader.script)
+        reader.script->file =
+            cdr_arena_text(&reader.script->arena, cdr_document_name(reader.document));
+    if (reader.file && reader.script && reader.script->file && reader.flawed) {
         tell_document(&reader);
         json_t *schema = json_loads(schema_text, 0, NULL);
         if (cdr_document_root(reader.document).value)

@@ -1,25 +1,21 @@
 // Sealing: a team that was written becomes one that runs.
 #include "team/sealing.h"
 
-#include <stdlib.h>
-
 // A copy of the texts in one array, as the public header gives them out.
-static void list_problems(cadre_team *team)
+static const char **list_texts(cadre_team *team, cdr_problems *problems)
 {
-    cdr_problems_sort(&team->problems);
-    const char **texts =
-        cdr_arena_alloc(&team->arena, (team->problems.count + 1) * sizeof(*texts));
-    team->problems.no_memory |= !texts;
-    for (size_t i = 0; texts && i < team->problems.count; i++)
-        texts[i] = team->problems.items[i].text;
-    team->problem_texts = texts;
+    cdr_problems_sort(problems);
+    const char **texts = cdr_team_alloc(team, (problems->count + 1) * sizeof(*texts));
+    for (size_t i = 0; texts && i < problems->count; i++)
+        texts[i] = problems->items[i].text;
+    return texts;
 }
 
 static void seal(cadre_team *team)
 {
     static void (*const steps[])(cdr_sealing *) = {
-        cdr_seal_names,  cdr_seal_order,  cdr_seal_models,
-        cdr_seal_script, cdr_seal_inputs, cdr_seal_instances,
+        cdr_seal_names,  cdr_seal_order,  cdr_seal_edges,     cdr_seal_models,
+        cdr_seal_script, cdr_seal_inputs, cdr_seal_instances, cdr_seal_notes,
     };
     cdr_sealing sealing = {.team = team};
     for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
@@ -27,7 +23,8 @@ static void seal(cadre_team *team)
         if (!team->problems.no_memory)
             steps[i](&sealing);
     }
-    list_problems(team);
+    team->note_texts = list_texts(team, &team->notes);
+    team->problem_texts = list_texts(team, &team->problems);
     if (team->problems.count > 0 || team->problems.no_memory)
         team->root = NULL;
 }
@@ -58,5 +55,14 @@ cadre_status cadre_team_seal(cadre_team *team, cadre_error *err)
                           "there is no team: no memory for it, or "
                           "no runtime");
     seal_once(team);
-    return cdr_problems_status(&team->problems, err);
+    cadre_status status = cdr_problems_status(&team->problems, err);
+    cdr_mutex_lock(&team->mu);
+    const char *late_call = team->late_call;
+    cdr_mutex_unlock(&team->mu);
+    if (status == CADRE_OK && late_call)
+        return cadre_fail(err, CADRE_EINVAL,
+                          "the team is sealed; %s came too late: build the whole team "
+                          "before it is sealed or run",
+                          late_call);
+    return status;
 }

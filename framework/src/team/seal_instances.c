@@ -52,6 +52,12 @@ static void make_model(cadre_model *model)
         cdr_model_problem(model, "%s", err.text);
 }
 
+static void note_tool(const cadre_tool_config *config, const char *text)
+{
+    const cadre_tool *tool = config->tool;
+    cdr_team_note(tool->team, &tool->at, "tool '%s': %s", tool->info.name, text);
+}
+
 static void make_tool(cadre_tool *tool)
 {
     cadre_error err = CADRE_ERROR_INIT;
@@ -66,6 +72,8 @@ static void make_tool(cadre_tool *tool)
         .directory = tool->team->directory,
         .run = tool->function,
         .ctx = tool->function_ctx,
+        .note = note_tool,
+        .tool = tool,
     };
     if (tool->state && ops->init && ops->init(tool->state, &config, &err) != CADRE_OK)
         cdr_tool_problem(tool, "%s", err.text);

@@ -35,23 +35,36 @@ static void resolve_key(cadre_model *model, bool has_own_url)
     model->api_key_env = has_own_url || !usual ? "" : usual;
 }
 
-static const char *default_url(const cadre_model_ops *ops)
+static bool is_url(const char *url)
 {
-    const char *from_environment =
-        ops->base_url_env ? cdr_environment_get(ops->base_url_env) : NULL;
-    if (from_environment)
-        return from_environment;
-    return ops->base_url ? ops->base_url : "";
+    return strncmp(url, "http://", 7) == 0 || strncmp(url, "https://", 8) == 0;
+}
+
+// The address that the environment gives all models of a provider; NULL: none.
+static const char *environment_url(const cadre_model_ops *ops)
+{
+    return ops->base_url_env ? cdr_environment_get(ops->base_url_env) : NULL;
+}
+
+// A wrong one is a mistake of the environment, told once and not of each model.
+static const char *default_url(cadre_model *model)
+{
+    const cadre_model_ops *ops = model->ops;
+    const char *url = environment_url(ops);
+    if (!url)
+        return ops->base_url ? ops->base_url : "";
+    model->is_flawed |= !is_url(url);
+    return url;
 }
 
 static void resolve_url(cadre_model *model)
 {
     char brief[CDR_BRIEF_SIZE];
-    const char *url = model->base_url ? model->base_url : default_url(model->ops);
+    const char *url = model->base_url ? model->base_url : default_url(model);
     size_t len = strlen(url);
     while (len > 0 && url[len - 1] == '/')
         len--;
-    if (strncmp(url, "http://", 7) != 0 && strncmp(url, "https://", 8) != 0)
+    if (!is_url(url) && url != environment_url(model->ops))
         cdr_model_problem(model, "base_url must start with http:// or https://, got %s",
                           cdr_brief_text(brief, url, '\''));
     model->base_url = cdr_arena_copy(&model->team->arena, url, len);
@@ -80,10 +93,34 @@ static void make_scripted(cadre_model *model)
     }
 }
 
+static bool is_scripted(const cadre_model *model)
+{
+    return model->team->runtime->offline ||
+           strcmp(model->provider, SCRIPT_PROVIDER) == 0;
+}
+
+// Tells of a provider's variable that a model takes its address from.
+static void tell_variable(cadre_team *team, const cadre_model_ops *ops)
+{
+    char brief[CDR_BRIEF_SIZE];
+    const char *url = environment_url(ops);
+    if (!url || is_url(url))
+        return;
+    for (size_t i = 0; i < team->n_models; i++) {
+        const cadre_model *model = team->models[i];
+        if (model->ops != ops || is_scripted(model) || model->base_url)
+            continue;
+        cdr_team_problem(team, NULL,
+                         "the environment variable %s must start with http:// or "
+                         "https://, got %s",
+                         ops->base_url_env, cdr_brief_text(brief, url, '\''));
+        return;
+    }
+}
+
 static void resolve(cadre_model *model)
 {
-    bool is_script = strcmp(model->provider, SCRIPT_PROVIDER) == 0;
-    if (model->team->runtime->offline || is_script) {
+    if (is_scripted(model)) {
         make_scripted(model);
     } else if (model->ops->answer) {
         model->base_url = "";
@@ -98,6 +135,9 @@ static void resolve(cadre_model *model)
 void cdr_seal_models(cdr_sealing *sealing)
 {
     cadre_team *team = sealing->team;
+    const cadre_model_ops *ops = NULL;
+    for (size_t i = 0; (ops = cdr_runtime_model_at(team->runtime, i)) != NULL; i++)
+        tell_variable(team, ops);
     for (size_t i = 0; i < team->n_models; i++) {
         if (team->models[i]->ops)
             resolve(team->models[i]);

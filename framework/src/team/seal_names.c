@@ -190,6 +190,14 @@ static void resolve_handoffs(cdr_sealing *sealing, cadre_agent *agent)
     const cdr_name_refs *refs = &agent->handoff_refs;
     if (refs->count == 0)
         return;
+    if (cdr_is_topology(agent->ops)) {
+        cdr_team_problem(sealing->team, &refs->items[0].at,
+                         "a %s hands nothing over itself, its members do; leave them "
+                         "out",
+                         agent->info.type);
+        agent->is_flawed = true;
+        return;
+    }
     cadre_handoff *handoffs =
         cdr_team_alloc(sealing->team, refs->count * sizeof(*handoffs));
     json_t *seen = json_object();
@@ -223,9 +231,7 @@ static void resolve_entry(cdr_sealing *sealing, cadre_agent *agent)
         agent->members.count < agent->member_refs.count)
         return;
     cdr_buf members = CDR_BUF_INIT;
-    for (size_t i = 0; i < agent->members.count && i < 16; i++)
-        cdr_buf_printf(&members, "%s%s", i > 0 ? ", " : "",
-                       agent->members.items[i]->info.name);
+    cdr_sealing_list_members(&members, agent->members);
     cdr_team_problem(sealing->team, &ref->at, "'%s' is not a member (members: %s)",
                      ref->name, cdr_buf_text(&members));
     cdr_buf_fini(&members);
@@ -295,5 +301,5 @@ void cdr_seal_names(cdr_sealing *sealing)
     if (team->n_agents > 0)
         resolve_root(sealing);
     else if (team->problems.count == 0)
-        cdr_team_problem(team, NULL, "a team needs at least one agent");
+        cdr_team_problem(team, &team->agents_at, "a team needs at least one agent");
 }

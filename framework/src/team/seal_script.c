@@ -31,6 +31,26 @@ static void check_names(cdr_sealing *sealing)
             cdr_problems_add_unknown(&team->problems, &tool->at, "tool", tool->name,
                                      (cadre_names){tools, team->n_tools});
     }
+    for (size_t i = 0; agents && i < script->n_targets; i++) {
+        const cdr_script_target *to = &script->targets[i];
+        if (!team->partial.agents && !json_object_get(team->agent_index, to->name))
+            cdr_problems_add_unknown(&team->problems, &to->at, "agent", to->name,
+                                     (cadre_names){agents, team->n_agents});
+    }
+}
+
+static void tell_missing(cadre_team *team)
+{
+    cdr_at at = team->script_at;
+    at.path = NULL;
+    if (at.file)
+        cdr_team_problem(team, &at,
+                         "there is no script to answer from; add `script:` to the team "
+                         "file, or run with --script FILE");
+    else
+        cdr_team_problem(team, NULL,
+                         "there is no script to answer from; name one with "
+                         "cadre_team_set_script, or in cadre_runtime_config");
 }
 
 void cdr_seal_script(cdr_sealing *sealing)
@@ -41,12 +61,13 @@ void cdr_seal_script(cdr_sealing *sealing)
     if (!is_needed(team))
         return;
     if (!path) {
-        cdr_team_problem(team, NULL,
-                         "there is no script to answer from; add `script:` to the team "
-                         "file, or run with --script FILE");
+        tell_missing(team);
         return;
     }
-    team->script = cdr_script_read(path, &team->problems);
+    // One that the runtime was given is named nowhere in the team.
+    const cdr_at elsewhere = {.path = "script"};
+    team->script = cdr_script_read(
+        path, team->runtime->script ? &elsewhere : &team->script_at, &team->problems);
     if (team->script)
         check_names(sealing);
 }

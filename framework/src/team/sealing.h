@@ -1,10 +1,11 @@
 // The steps of sealing a team, in the order they are taken.
 //
 // Each goes on after mistakes, so that all are told; what is flawed is passed over.
-// Thread: one at a time; the team's mutex is held.
+// Thread: one at a time, with no lock held, since the kinds are called.
 #ifndef CDR_SEALING_H
 #define CDR_SEALING_H
 
+#include "base/buf.h"
 #include "team/team.h"
 
 // What a sealing keeps while it goes on.
@@ -22,17 +23,27 @@ void cdr_seal_names(cdr_sealing *sealing);
 // Orders the agents; tells of those that contain themselves.
 void cdr_seal_order(cdr_sealing *sealing);
 
+// Checks that handoffs lead to members of the topologies that use them, and that each
+// is used by one.
+void cdr_seal_edges(cdr_sealing *sealing);
+
 // Addresses and key variables of models; which of them are scripted.
 void cdr_seal_models(cdr_sealing *sealing);
 
 // Loads the script when a model needs it, and checks its names.
 void cdr_seal_script(cdr_sealing *sealing);
 
-// Checks the {{inputs.x}} of instructions.
+// Checks what stands in double braces in instructions.
 void cdr_seal_inputs(cdr_sealing *sealing);
 
 // Makes the models, tools and agents that have no mistakes.
 void cdr_seal_instances(cdr_sealing *sealing);
+
+// Notes, of a team without mistakes, what is never used.
+void cdr_seal_notes(cdr_sealing *sealing);
+
+// Appends the names of members, as many as a message has room for: "a, b, ...".
+void cdr_sealing_list_members(cdr_buf *text, cadre_agents members);
 
 // The names of all agents, models and tools written in the team, for messages.
 const char *const *cdr_sealing_agent_names(cdr_sealing *sealing);

@@ -2,7 +2,6 @@
 #include "team/build.h"
 
 #include "base/brief.h"
-#include "base/buf.h"
 #include "team/runtime.h"
 
 #include <string.h>

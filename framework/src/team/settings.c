@@ -14,8 +14,10 @@
 #include "base/units.h"
 #include "team/environment.h"
 
-#include <stdio.h>
 #include <string.h>
+
+#define MAX_HINT 80
+#define BLANKS " \t,"
 
 typedef struct conversion {
     const cdr_settings_reader *reader;
@@ -29,11 +31,17 @@ static bool is_format(const json_t *schema, const char *format)
     return given && strcmp(given, format) == 0;
 }
 
-static const json_t *schema_of_member(const json_t *schema, const char *key)
+static bool is_file(const cdr_settings_reader *reader)
 {
-    const json_t *property =
-        json_object_get(json_object_get(schema, "properties"), key);
-    return property ? property : json_object_get(schema, "additionalProperties");
+    return reader->writes == CDR_WRITES_YAML_FILE ||
+           reader->writes == CDR_WRITES_JSON_FILE;
+}
+
+static const cdr_schema_terms *terms_of(const cdr_settings_reader *reader)
+{
+    static const cdr_schema_terms json = {"object", "array", "key"};
+    static const cdr_schema_terms yaml = {"mapping", "list", "key"};
+    return reader->writes == CDR_WRITES_YAML_FILE ? &yaml : &json;
 }
 
 static json_t *convert(conversion *c, const json_t *schema,
@@ -56,7 +64,7 @@ static json_t *convert_object(conversion *c, const json_t *schema, const json_t 
     json_object_foreach(cdr_json_iterable(object), key, value)
     {
         cdr_schema_slot slot = {value, object, key, 0};
-        json_t *member = convert_below(c, schema_of_member(schema, key), &slot);
+        json_t *member = convert_below(c, cdr_schema_of_member(schema, key), &slot);
         if (member && json_object_set_new(converted, key, member) != 0)
             c->no_memory = true;
     }
@@ -132,8 +140,8 @@ static json_t *convert_limit(conversion *c, const json_t *schema,
         return kept(c, json_integer(CADRE_UNLIMITED));
     char brief[CDR_BRIEF_SIZE];
     cdr_buf expected = CDR_BUF_INIT;
-    cdr_schema_describe_type(&expected, schema, "integer");
-    cdr_schema_walk_report(&c->walk, slot, "expected %s or 'unlimited', got %s",
+    cdr_schema_describe(&expected, c->walk.terms, schema);
+    cdr_schema_walk_report(&c->walk, slot, "expected %s, got %s",
                            cdr_buf_text(&expected), cdr_brief_json(brief, slot->value));
     cdr_buf_fini(&expected);
     return NULL;
@@ -165,7 +173,7 @@ static json_t *convert_scalar(conversion *c, const json_t *schema,
                               const cdr_schema_slot *slot)
 {
     bool is_text = json_is_string(slot->value);
-    bool is_quantity = is_text || (json_is_integer(slot->value) && !c->reader->is_file);
+    bool is_quantity = is_text || (json_is_integer(slot->value) && !is_file(c->reader));
     if (is_quantity && is_format(schema, "duration"))
         return convert_quantity(c, schema, slot, cdr_parse_duration_ms);
     if (is_quantity && is_format(schema, "size"))
@@ -173,9 +181,9 @@ static json_t *convert_scalar(conversion *c, const json_t *schema,
     if (is_text && is_format(schema, "limit"))
         return convert_limit(c, schema, slot);
     // Texts of a C program mean what they say.
-    if (is_text && c->reader->is_file && is_format(schema, "path"))
+    if (is_text && is_file(c->reader) && is_format(schema, "path"))
         return convert_text(c, slot, true);
-    if (is_text && c->reader->is_file && json_is_true(json_object_get(schema, "x-env")))
+    if (is_text && is_file(c->reader) && json_is_true(json_object_get(schema, "x-env")))
         return convert_text(c, slot, false);
     return kept(c, json_deep_copy(slot->value));
 }
@@ -205,7 +213,7 @@ static const json_t *schema_at(const json_t *schema, const char *path)
                 return NULL;
             memcpy(key, path, len);
             key[len] = '\0';
-            schema = schema_of_member(schema, key);
+            schema = cdr_schema_of_member(schema, key);
             path += len;
         }
         path += *path == '.';
@@ -213,18 +221,50 @@ static const json_t *schema_at(const json_t *schema, const char *path)
     return schema;
 }
 
-// The check knows arguments of tools, which have properties; files have keys.
-static void rename_property(cdr_buf *out, const char *text)
+// Texts without anything that quotes or either syntax would change.
+static bool is_plain(const char *text)
 {
-    static const char *const starts[] = {"unknown property ", "missing property "};
-    for (size_t i = 0; i < 2; i++) {
-        size_t len = strlen(starts[i]);
-        if (strncmp(text, starts[i], len) == 0) {
-            cdr_buf_printf(out, "%.7s key %s", starts[i], text + len);
-            return;
-        }
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                  "0123456789_./=+-" BLANKS;
+    return strlen(text) <= MAX_HINT && !text[strspn(text, letters)];
+}
+
+// Shows how a list is written to who gave its words as one text.
+static void append_list(cdr_buf *out, const cdr_settings_reader *reader,
+                        const char *text)
+{
+    const char *quote = reader->writes == CDR_WRITES_JSON_FILE ? "\"" : "";
+    const char *comma = "";
+    if (!is_plain(text) || !text[strspn(text, BLANKS)])
+        return;
+    cdr_buf_append_text(out, "; write [");
+    for (text += strspn(text, BLANKS); *text; text += strspn(text, BLANKS)) {
+        size_t len = strcspn(text, BLANKS);
+        cdr_buf_printf(out, "%s%s%.*s%s", comma, quote, (int)len, text, quote);
+        comma = ", ";
+        text += len;
     }
-    cdr_buf_append_text(out, text);
+    cdr_buf_append_text(out, "]");
+}
+
+static bool is_list_of_texts(const json_t *schema)
+{
+    const char *type = json_string_value(json_object_get(schema, "type"));
+    const json_t *items = json_object_get(schema, "items");
+    const char *item = json_string_value(json_object_get(items, "type"));
+    return type && item && strcmp(type, "array") == 0 && strcmp(item, "string") == 0;
+}
+
+// What to write instead.
+static void append_advice(cdr_buf *out, const cdr_settings_reader *reader,
+                          const json_t *schema, const json_t *value)
+{
+    bool is_struct = reader->writes == CDR_WRITES_C;
+    if (is_format(schema, "limit") && json_is_integer(value))
+        cdr_buf_append_text(out, is_struct ? " (CADRE_UNLIMITED for no limit)"
+                                           : "; write 'unlimited' for no limit");
+    else if (is_file(reader) && json_is_string(value) && is_list_of_texts(schema))
+        append_list(out, reader, json_string_value(value));
 }
 
 static void on_check_problem(void *ctx, const cdr_schema_problem *problem)
@@ -234,12 +274,12 @@ static void on_check_problem(void *ctx, const cdr_schema_problem *problem)
         return;
     const json_t *schema = schema_at(reader->schema, problem->path);
     bool is_quantity = is_format(schema, "duration") || is_format(schema, "size");
-    if (is_quantity && !reader->is_file && json_is_integer(problem->value))
+    if (is_quantity && !is_file(reader) && json_is_integer(problem->value))
         return;
     cdr_buf text = CDR_BUF_INIT;
-    rename_property(&text, problem->text);
-    if (is_format(schema, "limit") && json_is_integer(problem->value))
-        cdr_buf_append_text(&text, "; write 'unlimited' for no limit");
+    cdr_buf_append_text(&text, problem->text);
+    if (!problem->is_key)
+        append_advice(&text, reader, schema, problem->value);
     cdr_schema_problem told = *problem;
     told.text = text.failed ? problem->text : cdr_buf_text(&text);
     if (reader->on_problem)
@@ -250,9 +290,11 @@ static void on_check_problem(void *ctx, const cdr_schema_problem *problem)
 json_t *cdr_settings_read(const cdr_settings_reader *reader, const json_t *value)
 {
     cdr_settings_reader own = *reader;
-    cdr_schema_check(reader->schema, value, on_check_problem, &own);
+    cdr_schema_check_in(terms_of(reader), reader->schema, value, on_check_problem,
+                        &own);
     conversion c = {.reader = reader};
     cdr_schema_walk_init(&c.walk, reader->on_problem, reader->ctx);
+    c.walk.terms = terms_of(reader);
     cdr_schema_slot root = {value, NULL, NULL, 0};
     json_t *converted = convert(&c, reader->schema, &root);
     cdr_schema_walk_fini(&c.walk);

@@ -15,10 +15,18 @@
 
 #include "base/schema.h"
 
+// Who wrote the value, and how: messages use the words of that.
+typedef enum cdr_writes {
+    CDR_WRITES_JSON, // JSON text of a C program, where numbers may be durations, sizes
+    CDR_WRITES_C,    // the fields of a C struct
+    CDR_WRITES_YAML_FILE,
+    CDR_WRITES_JSON_FILE
+} cdr_writes;
+
 typedef struct cdr_settings_reader {
     const json_t *schema;
-    const char *directory;            // where paths start
-    bool is_file;                     // false: numbers may stand for durations, sizes
+    const char *directory; // where paths start
+    cdr_writes writes;
     cdr_schema_on_problem on_problem; // NULL: nobody wants to know
     void *ctx;
 } cdr_settings_reader;

@@ -1,6 +1,8 @@
 // Text checks and places.
 #include "team/source_text.h"
 
+#include "base/utf8.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,29 +23,6 @@ void cdr_place_advance(cdr_place *place, const char *text, size_t len)
             place->column++;
         }
     }
-}
-
-// Reads one character. Returns its length in bytes; 0: not UTF-8.
-static size_t decode(const unsigned char *text, size_t len, uint32_t *character)
-{
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    if (text[0] < 0x80) {
-        *character = text[0];
-        return 1;
-    }
-    size_t n = text[0] >= 0xF0 ? 4 : text[0] >= 0xE0 ? 3 : 2;
-    if (text[0] < 0xC2 || text[0] > 0xF4 || n > len)
-        return 0;
-    uint32_t value = text[0] & (0xFFU >> (n + 1));
-    for (size_t i = 1; i < n; i++) {
-        if ((text[i] & 0xC0) != 0x80)
-            return 0;
-        value = value << 6 | (text[i] & 0x3FU);
-    }
-    if (value < least[n] || value > 0x10FFFF || (value >= 0xD800 && value <= 0xDFFF))
-        return 0;
-    *character = value;
-    return n;
 }
 
 // YAML's c-printable (YAML 1.2.2, 5.1). JSON allows more inside strings, but nobody
@@ -75,8 +54,7 @@ cadre_status cdr_source_check(cdr_document *document, const char *text, size_t l
     size_t offset = 0;
     while (offset < len) {
         uint32_t character = 0;
-        size_t n =
-            decode((const unsigned char *)text + offset, len - offset, &character);
+        size_t n = cdr_utf8_decode(text + offset, len - offset, &character);
         if (n == 0)
             return refuse_at(document, text, offset,
                              "a byte that is not UTF-8; save the file as UTF-8");

@@ -3,11 +3,10 @@
 
 #include "base/brief.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_NAME 64
+#define MAX_NAME 64 // as CDR_NAME_RULE says
 
 static const cdr_model_times default_times = {
     .max_attempts = 4,
@@ -28,6 +27,8 @@ cadre_team *cadre_team_new(cadre_runtime *runtime, const char *name)
     cdr_cond_init(&team->sealed);
     team->runtime = runtime;
     team->problems.arena = &team->arena;
+    team->notes.arena = &team->arena;
+    team->script_at.path = "script";
     team->directory = ".";
     team->description = "";
     team->name = cdr_arena_text(&team->arena, name ? name : "team");
@@ -113,6 +114,16 @@ void cdr_team_problem(cadre_team *team, const cdr_at *at, const char *format, ..
     va_end(args);
 }
 
+void cdr_team_note(cadre_team *team, const cdr_at *at, const char *format, ...)
+{
+    cdr_at place = *at;
+    va_list args;
+    place.path = "note";
+    va_start(args, format);
+    cdr_problems_vadd(&team->notes, &place, format, args);
+    va_end(args);
+}
+
 // Tells of a thing as a whole, which needs no path beside its name.
 static void add_whole(cadre_team *team, const cdr_at *at, const char *what,
                       const char *format, va_list args) CADRE_PRINTF(4, 0);
@@ -176,7 +187,7 @@ void cdr_name_refs_add(cadre_team *team, cdr_name_refs *refs, const char *name,
     items[refs->count++] = (cdr_name_ref){cdr_team_text(team, name), *at, history};
 }
 
-static bool is_name(const char *name)
+bool cdr_is_name(const char *name)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
     size_t len = strlen(name);
@@ -195,15 +206,10 @@ static bool enter(cadre_team *team, json_t *index, const char *name, size_t posi
     }
     // A name that is not UTF-8 is not entered; the rule for names tells of it.
     if (json_object_set_new(index, name, json_integer((json_int_t)position)) != 0 &&
-        is_name(name))
+        cdr_is_name(name))
         team->problems.no_memory = true;
     return true;
 }
-
-// What models call to hand over, whatever the team's own tools are.
-#define TRANSFER_TOOL "transfer_to_agent"
-
-#define NAME_RULE "a name is [a-z][a-z0-9_]*, at most 64 long"
 
 static void tell_twice(cadre_team *team, const cdr_at *at, const char *kind,
                        const char *name, const cdr_at *first)
@@ -242,8 +248,8 @@ cadre_agent *cdr_team_add_agent(cadre_team *team, const char *type, const char *
     agent->info.name = own_name;
     agent->info.type = own_type;
     agent->info.description = "";
-    if (!is_name(name))
-        cdr_agent_problem(agent, NAME_RULE);
+    if (!cdr_is_name(name))
+        cdr_agent_problem(agent, CDR_NAME_RULE);
     return agent;
 }
 
@@ -276,8 +282,8 @@ cadre_model *cdr_team_add_model(cadre_team *team, const char *name,
     model->provider = provider;
     model->model = own_model;
     bool is_made_from_name = strcmp(name, provider_and_model) == 0;
-    if (!is_made_from_name && !is_name(name))
-        cdr_model_problem(model, NAME_RULE);
+    if (!is_made_from_name && !cdr_is_name(name))
+        cdr_model_problem(model, CDR_NAME_RULE);
     return model;
 }
 
@@ -306,9 +312,9 @@ cadre_tool *cdr_team_add_tool(cadre_team *team, const char *type, const char *na
     tool->info.description = "";
     tool->type = own_type;
     tool->timeout_ms = CDR_TOOL_TIMEOUT_MS;
-    if (!is_name(name))
-        cdr_tool_problem(tool, NAME_RULE);
-    else if (strcmp(name, TRANSFER_TOOL) == 0)
+    if (!cdr_is_name(name))
+        cdr_tool_problem(tool, CDR_NAME_RULE);
+    else if (strcmp(name, CADRE_TRANSFER_TOOL) == 0)
         cdr_tool_problem(tool, "the name is kept for handing over; take another");
     return tool;
 }
@@ -321,8 +327,25 @@ cadre_agent *cdr_team_find_agent(const cadre_team *team, const char *name)
 
 const char *const *cadre_team_problems(const cadre_team *team, size_t *n)
 {
-    *n = team && team->problem_texts ? team->problems.count : 0;
-    return *n > 0 ? (const char *const *)team->problem_texts : NULL;
+    size_t count = team && team->problem_texts ? team->problems.count : 0;
+    if (n)
+        *n = count;
+    return count > 0 ? (const char *const *)team->problem_texts : NULL;
+}
+
+const char *cadre_team_problem_file(const cadre_team *team, size_t nth)
+{
+    size_t n = 0;
+    cadre_team_problems(team, &n);
+    return nth < n ? team->problems.items[nth].file : NULL;
+}
+
+const char *const *cadre_team_notes(const cadre_team *team, size_t *n)
+{
+    size_t count = team && team->note_texts ? team->notes.count : 0;
+    if (n)
+        *n = count;
+    return count > 0 ? (const char *const *)team->note_texts : NULL;
 }
 
 const char *cadre_team_name(const cadre_team *team)
@@ -349,6 +372,9 @@ cadre_agents cadre_team_agents(const cadre_team *team)
 
 const cadre_agent_info *cadre_agent_get_info(const cadre_agent *agent)
 {
+    static const cadre_agent_info nobody = {"", "", "", NULL};
+    if (!agent)
+        return &nobody;
     if (agent->state && agent->ops->info)
         return agent->ops->info(agent->state);
     return &agent->info;
@@ -356,10 +382,17 @@ const cadre_agent_info *cadre_agent_get_info(const cadre_agent *agent)
 
 cadre_agents cadre_agent_members(const cadre_agent *agent)
 {
-    return agent->members;
+    return agent ? agent->members : (cadre_agents){NULL, 0};
+}
+
+cadre_tools cadre_agent_tools(const cadre_agent *agent)
+{
+    if (agent && agent->ops && agent->ops->tools && agent->state)
+        return agent->ops->tools(agent->state);
+    return agent ? agent->tools : (cadre_tools){NULL, 0};
 }
 
 cadre_handoffs cadre_agent_handoffs(const cadre_agent *agent)
 {
-    return agent->handoffs;
+    return agent ? agent->handoffs : (cadre_handoffs){NULL, 0};
 }

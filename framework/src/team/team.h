@@ -8,8 +8,8 @@
 // 3. Instances are made after everything they point to: models and tools, then agents,
 //    members before the topology over them.
 //
-// Thread: building and sealing one thread at a time (cdr_team_seal locks); afterwards
-// any.
+// Thread: building is one thread's; of those that seal one does and the others wait
+// (cadre_team_seal); afterwards any.
 #ifndef CDR_TEAM_H
 #define CDR_TEAM_H
 
@@ -143,17 +143,24 @@ struct cadre_team {
                              // model of provider `script` is used
     cadre_limits limits;
     cdr_partial partial;
+    cdr_at agents_at, script_at; // in a file: of the keys, or of the whole file
     cdr_problems problems;
-    const char **problem_texts;                     // made when they are asked for
+    cdr_problems notes;                             // no mistakes, but worth a look
+    const char **problem_texts, **note_texts;       // made by sealing
     json_t *agent_index, *model_index, *tool_index; // name -> position
     bool is_sealed;
     cdr_mutex mu;
     cdr_cond sealed;
-    bool is_sealing; // guarded by mu; one thread seals, without holding it
+    bool is_sealing;       // guarded by mu; one thread seals, without holding it
+    const char *late_call; // guarded by mu; the first that came after sealing; or NULL
 };
 
 // Keeps a mistake; `at` NULL: it has no place.
 void cdr_team_problem(cadre_team *team, const cdr_at *at, const char *format, ...)
+    CADRE_PRINTF(3, 4);
+
+// Keeps what is no mistake, but may not be meant; of one place, without a path.
+void cdr_team_note(cadre_team *team, const cdr_at *at, const char *format, ...)
     CADRE_PRINTF(3, 4);
 
 // Keeps a mistake that concerns a whole agent, model or tool: "agent 'triage': ...".
@@ -161,6 +168,11 @@ void cdr_team_problem(cadre_team *team, const cdr_at *at, const char *format, ..
 void cdr_agent_problem(cadre_agent *agent, const char *format, ...) CADRE_PRINTF(2, 3);
 void cdr_model_problem(cadre_model *model, const char *format, ...) CADRE_PRINTF(2, 3);
 void cdr_tool_problem(cadre_tool *tool, const char *format, ...) CADRE_PRINTF(2, 3);
+
+#define CDR_NAME_RULE "a name is [a-z][a-z0-9_]*, at most 64 long"
+
+// Does it keep to the rule for names of agents, models, tools and inputs?
+bool cdr_is_name(const char *name);
 
 // Adds what is to be filled further before sealing; name and type are copied. A name
 // that breaks the rules, or an unknown type, is a mistake that is kept, and the result
@@ -197,8 +209,8 @@ cadre_status cdr_team_check_keys(const cadre_team *team, cadre_error *err);
 // The run's inputs: given ones checked, defaults filled in. New reference; NULL: `err`.
 json_t *cdr_team_inputs(const cadre_team *team, const json_t *given, cadre_error *err);
 
-// Replaces {{inputs.name}}; the result is allocated with malloc. Unknown names were
-// refused at sealing.
+// Replaces {{inputs.name}}, and {{{{ by {{; the result is allocated with malloc. All
+// other words in such braces were refused at sealing.
 char *cdr_team_render(const char *text, const json_t *inputs);
 
 #endif

@@ -140,6 +140,11 @@ out:
     return status;
 }
 
+bool cdr_document_is_json(const cdr_document *document)
+{
+    return document->is_json;
+}
+
 const char *cdr_document_name(const cdr_document *document)
 {
     return document->name;

@@ -8,13 +8,11 @@
 //
 // What is wrong is a problem of the document, with its place. There are two kinds:
 // 1. Reading goes on, and something definite stands in the document:
-//    - a key given twice: the first value is kept, the later ones are read and left
-//    out;
+//    - a key given twice: the first value is kept, the later ones are left out;
 //    - a tag: the value as it is without;
 //    - an alias that names nothing, or what it stands in: null;
-//    - a number in JSON that does not fit: its text, as in YAML; a text with a NUL:
-//    what
-//      stands before it;
+//    - a number in JSON that does not fit: its text, as in YAML;
+//    - a text with a NUL in it: what stands before that;
 //    - a key that is `<<`, missing, an array, an object, an alias, or holds a NUL: left
 //      out with its value; a key with an anchor: the key;
 //    - a second document: left out, with all that follows.
@@ -85,6 +83,7 @@ cadre_status cdr_document_parse(const char *name, const char *text, size_t len,
 void cdr_document_free(cdr_document *document);
 
 const char *cdr_document_name(const cdr_document *document); // as given
+bool cdr_document_is_json(const cdr_document *document);     // by its name
 
 // All problems, in the order of the file; their number in `n`. None: the file is sound.
 const cdr_document_problem *cdr_document_problems(const cdr_document *document,

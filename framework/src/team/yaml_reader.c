@@ -111,7 +111,7 @@ static cadre_status on_sequence(reader *in, const yaml_event_t *event)
     if (cdr_builder_wants_key(in->builder))
         cdr_builder_refuse_key(
             in->builder, scalar.place,
-            "a key must be a text, not an array; quote a text that starts with '['");
+            "a key must be a text, not a list; quote a text that starts with '['");
     return cdr_builder_begin_take(in->builder, json_array(), &scalar);
 }
 
@@ -122,7 +122,7 @@ static cadre_status on_mapping(reader *in, const yaml_event_t *event)
     if (cdr_builder_wants_key(in->builder))
         cdr_builder_refuse_key(
             in->builder, scalar.place,
-            "a key must be a text, not an object; quote a text that starts with '{'");
+            "a key must be a text, not a mapping; quote a text that starts with '{'");
     return cdr_builder_begin_take(in->builder, json_object(), &scalar);
 }
 

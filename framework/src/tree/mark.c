@@ -1,5 +1,6 @@
 // Stopping: marks go down the live part of the tree, time comes up to the topmost frame
 // whose time is up. See tree.h.
+#include "base/units.h"
 #include "tree/outbox.h"
 #include "tree/tree.h"
 
@@ -74,6 +75,24 @@ void cdr_frame_wait(cadre_frame *frame, unsigned seen, int64_t deadline_ms)
     cdr_frame_expire(frame);
 }
 
+// Whose time is up: the topmost frame that was marked for it.
+static const cadre_frame *late_frame(const cadre_frame *frame)
+{
+    while (frame->parent != NULL && frame->parent->mark == CDR_MARK_TIMEOUT)
+        frame = frame->parent;
+    return frame;
+}
+
+static cadre_status fail_late(const cadre_frame *late, cadre_error *err)
+{
+    char time[CDR_DURATION_TEXT_SIZE];
+    int64_t had_ms = late->deadline_ms - late->started_ns / 1000000; // as it was made
+    return cadre_fail_class(err, CADRE_ETIMEOUT, CADRE_CLASS_TIMEOUT, false,
+                            "%s '%s': its time of %s is up (timeout)",
+                            late->kind == CDR_FRAME_TOOL ? "tool" : "agent", late->name,
+                            cdr_duration_text(had_ms, time));
+}
+
 cadre_status cdr_frame_stopped(const cadre_frame *frame, cadre_error *err)
 {
     const cdr_tree *tree = frame->tree;
@@ -81,8 +100,7 @@ cadre_status cdr_frame_stopped(const cadre_frame *frame, cadre_error *err)
     case CDR_MARK_NONE:
         return CADRE_OK;
     case CDR_MARK_TIMEOUT:
-        return cadre_fail_class(err, CADRE_ETIMEOUT, CADRE_CLASS_TIMEOUT, false,
-                                "'%s': its time is up", frame->name);
+        return fail_late(late_frame(frame), err);
     case CDR_MARK_LOST:
         return cadre_fail_class(err, CADRE_ESTORE, CADRE_CLASS_STORE, false, "%s",
                                 tree->lost.text);

@@ -51,6 +51,7 @@ static void add_own_texts(text_list *texts, cadre_event *e)
         add_text(texts, &e->u.frame_start.parent_id);
         add_text(texts, &e->u.frame_start.key);
         add_text(texts, &e->u.frame_start.referer);
+        add_text(texts, &e->u.frame_start.input);
         break;
     case CADRE_EVENT_FRAME_END:
         add_text(texts, &e->u.frame_end.output);
@@ -143,12 +144,13 @@ void cdr_event_free_list(cdr_event_node *list)
     }
 }
 
-static bool is_bounded(const cdr_queue *queue)
+static bool is_bounded_locked(const cdr_queue *queue) CDR_REQUIRES(queue->mu)
 {
     return !queue->is_wide && !queue->is_deaf && !queue->is_closed;
 }
 
 static void append_locked(cdr_queue *queue, cdr_event_node *node)
+    CDR_REQUIRES(queue->mu)
 {
     node->next = NULL;
     if (queue->tail == NULL)
@@ -161,7 +163,7 @@ static void append_locked(cdr_queue *queue, cdr_event_node *node)
 
 static void await_room_locked(cdr_queue *queue) CDR_REQUIRES(queue->mu)
 {
-    while (queue->bytes >= CDR_QUEUE_LIMIT && is_bounded(queue)) {
+    while (queue->bytes >= CDR_QUEUE_LIMIT && is_bounded_locked(queue)) {
         queue->n_blocked++;
         cdr_cond_wait(&queue->changed, &queue->mu);
         queue->n_blocked--;
@@ -254,7 +256,7 @@ void cdr_queue_push_delta(cdr_queue *queue, const cadre_event *event)
 bool cdr_queue_is_full(cdr_queue *queue, cdr_paused *paused)
 {
     cdr_mutex_lock(&queue->mu);
-    bool full = queue->bytes >= CDR_QUEUE_LIMIT && is_bounded(queue);
+    bool full = queue->bytes >= CDR_QUEUE_LIMIT && is_bounded_locked(queue);
     if (full && !paused->is_listed) {
         paused->next = queue->paused;
         paused->is_listed = true;
@@ -267,16 +269,17 @@ bool cdr_queue_is_full(cdr_queue *queue, cdr_paused *paused)
 void cdr_queue_forget(cdr_queue *queue, cdr_paused *paused)
 {
     cdr_mutex_lock(&queue->mu);
-    cdr_paused **at = &queue->paused;
-    while (*at != NULL && *at != paused)
-        at = &(*at)->next;
-    if (*at != NULL)
+    if (paused->is_listed) {
+        cdr_paused **at = &queue->paused;
+        while (*at != paused)
+            at = &(*at)->next;
         *at = paused->next;
-    paused->is_listed = false;
+        paused->is_listed = false;
+    }
     cdr_mutex_unlock(&queue->mu);
 }
 
-static void resume_all_locked(cdr_queue *queue)
+static void resume_all_locked(cdr_queue *queue) CDR_REQUIRES(queue->mu)
 {
     while (queue->paused != NULL) {
         cdr_paused *paused = queue->paused;
@@ -334,12 +337,4 @@ cdr_event_node *cdr_queue_take(cdr_queue *queue)
         cdr_cond_broadcast(&queue->changed);
     cdr_mutex_unlock(&queue->mu);
     return list;
-}
-
-void cdr_queue_wait_closed(cdr_queue *queue)
-{
-    cdr_mutex_lock(&queue->mu);
-    while (!queue->is_closed)
-        cdr_cond_wait(&queue->changed, &queue->mu);
-    cdr_mutex_unlock(&queue->mu);
 }

@@ -76,6 +76,5 @@ void cdr_queue_close(cdr_queue *queue);
 
 // Takes all there is; waits for the first. NULL: closed and empty.
 cdr_event_node *cdr_queue_take(cdr_queue *queue);
-void cdr_queue_wait_closed(cdr_queue *queue);
 
 #endif

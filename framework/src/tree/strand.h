@@ -28,7 +28,11 @@ void cdr_strand_wait(cdr_strand *strand, unsigned seen, cdr_clock *clock,
                      int64_t deadline_ms);
 
 // One of the things a strand waits for is done: counts `*pending` down and wakes. Both
-// under the strand's mutex, so that a waiter who saw zero may end the strand.
+// under the strand's mutex, so that a waiter who saw zero may end the strand, even
+// before this call has returned from its unlock. POSIX allows that: a mutex may be
+// destroyed as soon as it is unlocked, a condition as soon as nobody waits on it.
+// helgrind does not know it and warns. Nothing of the strand is touched after the
+// unlock.
 void cdr_strand_settle(cdr_strand *strand, int *pending);
 bool cdr_strand_is_settled(cdr_strand *strand, const int *pending);
 

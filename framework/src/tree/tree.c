@@ -1,9 +1,11 @@
 // See tree.h.
 #include "tree/tree.h"
 
+#include "base/pool.h"
 #include "tree/outbox.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -144,24 +146,44 @@ struct cdr_call_count {
     unsigned long n;
 };
 
+// Open addressing, at most half full: the names of steps may all be different.
+static struct cdr_call_count *count_slot(struct cdr_call_count *counts, size_t capacity,
+                                         const char *name)
+{
+    size_t at = hash_key(NULL, name) & (capacity - 1);
+    while (counts[at].name != NULL && strcmp(counts[at].name, name) != 0)
+        at = (at + 1) & (capacity - 1);
+    return &counts[at];
+}
+
+static bool grow_counts(cdr_work *work)
+{
+    size_t capacity = work->counts_capacity == 0 ? 4 : work->counts_capacity * 2;
+    struct cdr_call_count *grown = calloc(capacity, sizeof *grown);
+    if (grown == NULL)
+        return false;
+    for (size_t i = 0; i < work->counts_capacity; i++)
+        if (work->counts[i].name != NULL)
+            *count_slot(grown, capacity, work->counts[i].name) = work->counts[i];
+    free(work->counts);
+    work->counts = grown;
+    work->counts_capacity = capacity;
+    return true;
+}
+
 static unsigned long *count_of(cdr_work *work, const char *name)
 {
-    for (size_t i = 0; i < work->n_counts; i++)
-        if (strcmp(work->counts[i].name, name) == 0)
-            return &work->counts[i].n;
-    const char *kept = cdr_arena_text(&work->arena, name); // a step's may go away
-    if (kept == NULL)
+    if (2 * (work->n_counts + 1) > work->counts_capacity && !grow_counts(work))
         return NULL;
-    if (work->n_counts == work->counts_capacity) {
-        size_t capacity = work->counts_capacity == 0 ? 4 : work->counts_capacity * 2;
-        void *grown = realloc(work->counts, capacity * sizeof *work->counts);
-        if (grown == NULL)
+    struct cdr_call_count *count =
+        count_slot(work->counts, work->counts_capacity, name);
+    if (count->name == NULL) {
+        count->name = cdr_arena_text(&work->arena, name); // a step's may go away
+        if (count->name == NULL)
             return NULL;
-        work->counts = grown;
-        work->counts_capacity = capacity;
+        work->n_counts++;
     }
-    work->counts[work->n_counts] = (struct cdr_call_count){.name = kept};
-    return &work->counts[work->n_counts++].n;
+    return &count->n;
 }
 
 enum {
@@ -192,7 +214,7 @@ static int64_t earlier(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-static int64_t deadline_of(const cdr_tree *tree, const cadre_frame *parent,
+static int64_t deadline_of(const cadre_frame *frame, const cadre_frame *parent,
                            const cdr_birth *birth)
 {
     int64_t inherited = parent == NULL ? CDR_NEVER : parent->deadline_ms;
@@ -200,7 +222,7 @@ static int64_t deadline_of(const cdr_tree *tree, const cadre_frame *parent,
         inherited = birth->deadline_ms;
     if (birth->timeout_ms <= 0)
         return inherited;
-    return earlier(inherited, cdr_tree_now_ms(tree) + birth->timeout_ms);
+    return earlier(inherited, cdr_deadline_ms(frame->started_ns, birth->timeout_ms));
 }
 
 static void inherit(cadre_frame *frame, const cdr_birth *birth)
@@ -243,8 +265,9 @@ static cadre_frame *frame_new_locked(cdr_tree *tree, cadre_frame *parent,
     frame->input = cdr_text_ref(birth->input);
     frame->is_named = birth->is_named;
     frame->is_transfer = birth->is_transfer;
-    frame->deadline_ms = deadline_of(tree, parent, birth);
-    frame->started_ns = cdr_clock_now_ns(tree->runtime->clock);
+    frame->started_ns = birth->started_ns != 0 ? birth->started_ns
+                                               : cdr_clock_now_ns(tree->runtime->clock);
+    frame->deadline_ms = deadline_of(frame, parent, birth);
     frame->status = birth->is_pending ? CADRE_FRAME_PENDING : CADRE_FRAME_RUNNING;
     frame->attempts = birth->is_pending ? 0 : 1;
     atomic_init(&frame->mark, CDR_MARK_NONE);
@@ -263,6 +286,7 @@ static void tell_birth_locked(cadre_frame *frame, const cdr_birth *birth)
             cadre_id_text(frame->parent->id, parent);
         start.u.frame_start.parent_id = parent;
         start.u.frame_start.key = frame->key;
+        start.u.frame_start.input = cdr_text_bytes(frame->input);
         start.u.frame_start.depth = frame->depth;
         start.u.frame_start.referer = cdr_frame_referer(frame);
     }
@@ -297,22 +321,40 @@ cadre_frame *cdr_frame_new_root_locked(cdr_tree *tree, const cdr_birth *birth)
     return frame;
 }
 
+enum {
+    SHALLOW = 32,              // so deep no stack is looked at
+    STACK_RESERVE = 256 * 1024 // for the callee's own work, and what it calls
+};
+
+static cadre_status fail_depth(const cadre_frame *parent, const cdr_birth *birth,
+                               const char *how, cadre_error *err)
+{
+    cdr_arena arena = CDR_ARENA_INIT;
+    char *path = cdr_frame_path_text(parent, &arena);
+    cadre_fail_class(err, CADRE_ELIMIT, CADRE_CLASS_LIMIT, false,
+                     "agent '%s': calls are nested %s: %s", birth->name, how,
+                     path == NULL ? "" : path);
+    cdr_arena_fini(&arena);
+    return CADRE_ELIMIT;
+}
+
 static cadre_status refuse_birth(cadre_frame *parent, const cdr_birth *birth,
                                  cadre_error *err)
 {
     const cadre_limits *limits = &parent->tree->limits;
     if (parent->mark != CDR_MARK_NONE)
         return cdr_frame_stopped(parent, err);
-    if (birth->is_blocking && limits->max_depth != CADRE_UNLIMITED &&
-        parent->blocking >= limits->max_depth) {
-        cdr_arena arena = CDR_ARENA_INIT;
-        char *path = cdr_frame_path_text(parent, &arena);
-        cadre_fail_class(err, CADRE_ELIMIT, CADRE_CLASS_LIMIT, false,
-                         "agent '%s': calls are nested deeper than max_depth %d: %s",
-                         birth->name, limits->max_depth, path == NULL ? "" : path);
-        cdr_arena_fini(&arena);
-        return CADRE_ELIMIT;
+    if (!birth->is_blocking)
+        return CADRE_OK;
+    if (limits->max_depth != CADRE_UNLIMITED && parent->blocking >= limits->max_depth) {
+        char what[64];
+        (void)snprintf(what, sizeof what, "deeper than max_depth %d",
+                       limits->max_depth);
+        return fail_depth(parent, birth, what, err);
     }
+    if (parent->blocking >= SHALLOW && cdr_pool_stack_left() < STACK_RESERVE)
+        return fail_depth(parent, birth,
+                          "so deep that the thread's stack is nearly used up", err);
     return CADRE_OK;
 }
 
@@ -325,8 +367,8 @@ static void go_on_locked(cadre_frame *record, const cdr_birth *birth)
     record->history = (unsigned char)birth->history;
     record->is_named = birth->is_named;
     record->is_transfer = birth->is_transfer;
-    record->deadline_ms = deadline_of(record->tree, record->parent, birth);
     record->started_ns = cdr_clock_now_ns(record->tree->runtime->clock);
+    record->deadline_ms = deadline_of(record, record->parent, birth);
     record->status = birth->is_pending ? CADRE_FRAME_PENDING : CADRE_FRAME_RUNNING;
     record->restarts = (short)(record->restarts + (record->was_running ? 1 : 0));
     if (birth->is_pending)

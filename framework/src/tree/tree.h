@@ -84,7 +84,6 @@ struct cadre_frame {
     bool is_quiet;    // or below one
     bool is_named;    // the parent named its key
     bool is_transfer; // entered by a transfer
-    bool is_return;   // entered by return_to_source
     bool is_loaded;   // from the record, not entered again yet
     bool was_running; // and it had started when the run was cut
     union {
@@ -110,6 +109,7 @@ struct cdr_work {
     json_t *input_json;
     char *target, *target_message; // of a tool frame: the transfer it asks for
     const char *call_id;           // of a tool frame
+    cadre_id open_message;         // its pieces are shown; ended by the next output
     int turn;
     size_t n_read;       // messages of the conversation read again from the record
     int cancel_fd;       // -1: none yet
@@ -170,6 +170,7 @@ typedef struct cdr_birth {
     cdr_scope_state *scope;
     int64_t deadline_ms; // 0: the parent's; else in its place, as after a transfer
     int64_t timeout_ms;  // 0: none of its own
+    int64_t started_ns;  // from when its time counts; 0: now
     cadre_history history;
     const char *session; // of the root: the name of its conversation; NULL: none
     cadre_event *event;  // told instead of frame_start; a tool's call
@@ -181,6 +182,13 @@ typedef struct cdr_birth {
 static inline int64_t cdr_shorter_ms(int64_t a, int64_t b)
 {
     return b > 0 && (a == 0 || b < a) ? b : a;
+}
+
+// When a time that began at `started_ns` is up; CDR_NEVER when that is too far off.
+static inline int64_t cdr_deadline_ms(int64_t started_ns, int64_t timeout_ms)
+{
+    int64_t started_ms = started_ns / 1000000;
+    return timeout_ms > CDR_NEVER - started_ms ? CDR_NEVER : started_ms + timeout_ms;
 }
 
 cdr_tree *cdr_tree_new(cadre_team *team, cadre_error *err);

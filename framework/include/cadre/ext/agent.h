@@ -53,6 +53,8 @@ typedef struct cadre_agent_ops {
                                 // options stand beside the common keys
     const char *options_schema; // the "properties" of its block as JSON; NULL: none
     size_t state_size;          // zeroed by the framework, immutable after init
+    bool uses_handoffs;         // its members hand over along their `handoffs`, each of
+                                // which leads to another member: checked before init
 
     // Optional. Fills `state`; a mistake in the options is EINVAL with a text that
     // names the agent. After failure fini is called. May not block.
@@ -62,9 +64,16 @@ typedef struct cadre_agent_ops {
     // Required. Does the agent's work: straight-line and blocking. Locks: none.
     cadre_status (*run)(void *state, cadre_frame *frame, cadre_error *err);
 
-    // Optional; NULL: what the configuration says.
+    // Optional; NULL: what the configuration says. What cadre_agent_get_info gives,
+    // with the configured name; lives as long as the team. Any thread, no locks.
     const cadre_agent_info *(*info)(const void *state);
+
+    // Optional; NULL: the configured ones. What cadre_agent_tools gives: what its model
+    // may call; lives as long as the team. Any thread, no locks.
     cadre_tools (*tools)(const void *state);
+
+    // Optional; NULL: the members. What cadre_frame_members gives; lives as long as the
+    // team. Any thread, no locks.
     cadre_agents (*subagents)(const void *state);
 
     // Optional. Frees what init made; half-built ok.

@@ -84,7 +84,8 @@ typedef struct cadre_store_ops {
     const char *type, *summary;
     size_t state_size;
 
-    // Required. `url` is what stands after "type:", "" when nothing does.
+    // Required. `url` is what stands after "type:", "" when nothing does. Errors:
+    // ECONFIG (the url), ESTORE, ENOMEM. After failure fini is called. May block.
     cadre_status (*init)(void *state, const char *url, cadre_error *err);
     void (*fini)(void *state);
 

@@ -31,6 +31,10 @@ typedef struct cadre_tool_config {
     cadre_status (*run)(void *ctx, cadre_frame *frame, const json_t *arguments,
                         cadre_error *err);
     void *ctx;
+    // Keeps what is no mistake, but may not be meant, for cadre_team_notes; NULL:
+    // nobody wants to know.
+    void (*note)(const struct cadre_tool_config *config, const char *text);
+    void *tool; // for note
 } cadre_tool_config;
 
 typedef struct cadre_tool_ops {
@@ -59,6 +63,9 @@ typedef struct cadre_tool_ops {
     // Optional.
     void (*fini)(void *state);
 } cadre_tool_ops;
+
+// What models call to hand over. A team gives no tool of its own this name.
+#define CADRE_TRANSFER_TOOL "transfer_to_agent"
 
 // Marks that the calling agent wants to hand over. Decided, with its result text, when
 // the turn's other tools are done; the tool returns CADRE_OK and sets no output.

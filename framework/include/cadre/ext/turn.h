@@ -13,12 +13,12 @@ extern "C" {
 typedef struct cadre_model_call {
     size_t struct_size;
     const cadre_model *model;
-    const char *system; // the one system text; {{inputs.x}} is replaced
+    const char *system; // the one system text; {{inputs.x}} is replaced; NULL: none
     cadre_tools tools;  // the scope's transfer tool is added where the frame has edges
     cadre_history history;
 } cadre_model_call;
 
-// A whole answer; it lives as long as the run.
+// A whole answer; its message lives until `run` returns.
 typedef struct cadre_answer {
     const cadre_message *message;
     cadre_finish finish;
@@ -27,8 +27,9 @@ typedef struct cadre_answer {
 // How the tools of one turn ended.
 typedef struct cadre_round {
     size_t n_calls;
-    size_t n_bad;     // unknown tool, invalid arguments, unknown or self transfer
-    bool transferred; // return CADRE_OK: the target answers from here
+    size_t n_bad;         // unknown tool, invalid arguments, unknown or self transfer
+    bool transferred;     // return CADRE_OK: the target answers from here
+    const char *last_bad; // the last of them, "NAME: what the model was told"; or ""
 } cadre_round;
 
 // Asks the model with the frame's view of its conversation. The answer is recorded; one

@@ -1,5 +1,5 @@
-// UTF-8 as texts of messages must be.
-#include "net/utf8.h"
+// UTF-8: decoding, and making texts well-formed.
+#include "base/utf8.h"
 
 #include <string.h>
 
@@ -30,6 +30,28 @@ cdr_utf8_verdict cdr_utf8_next(const char *data, size_t len, size_t *n)
         *n = i + 1;
     }
     return CDR_UTF8_WHOLE;
+}
+
+size_t cdr_utf8_decode(const char *data, size_t len, uint32_t *code)
+{
+    const unsigned char *at = (const unsigned char *)data;
+    size_t n = 1;
+    *code = at[0];
+    if (at[0] < 0x80)
+        return 1;
+    if (cdr_utf8_next(data, len, &n) != CDR_UTF8_WHOLE)
+        return 0;
+    *code = at[0] & (0x7FU >> n);
+    for (size_t i = 1; i < n; i++)
+        *code = *code << 6 | (at[i] & 0x3FU);
+    return n;
+}
+
+bool cdr_utf8_is_harmful(uint32_t code)
+{
+    return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x200e ||
+           code == 0x200f || (code >= 0x2028 && code <= 0x202e) ||
+           (code >= 0x2066 && code <= 0x2069);
 }
 
 // Are the eight bytes all ASCII, and none a NUL?

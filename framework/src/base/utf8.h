@@ -1,4 +1,4 @@
-// UTF-8 as texts of messages must be: well-formed (RFC 3629) and without NUL.
+// UTF-8: well-formed (RFC 3629), and as texts of messages must be, also without NUL.
 //
 // Thread: any.
 #ifndef CDR_UTF8_H
@@ -14,8 +14,16 @@ typedef enum cdr_utf8_verdict {
     CDR_UTF8_BAD    // not one, whatever follows
 } cdr_utf8_verdict;
 
-// Looks at the character at `data`; `len` at least 1. `*n`: its bytes; of a bad one
-// those for which one U+FFFD stands ("maximal subpart", Unicode 3.9).
+// Reads the character at `data`, NUL too; `len` at least 1. Returns how many bytes it
+// has; 0: no well-formed one stands there.
+size_t cdr_utf8_decode(const char *data, size_t len, uint32_t *code);
+
+// Does it move the cursor, end the line or turn the direction of writing? Then a
+// message that holds it could look like another, or write to the terminal.
+bool cdr_utf8_is_harmful(uint32_t code);
+
+// Looks at the character at `data`; `len` at least 1. A NUL is bad. `*n`: its bytes; of
+// a bad one those for which one U+FFFD stands ("maximal subpart", Unicode 3.9).
 cdr_utf8_verdict cdr_utf8_next(const char *data, size_t len, size_t *n);
 
 // Returns how many bytes from the start are whole characters.

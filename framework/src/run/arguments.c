@@ -1,0 +1,58 @@
+// See arguments.h.
+#include "run/arguments.h"
+
+#include "base/utf8.h"
+
+#include <string.h>
+
+cadre_status cdr_fail_null(cadre_error *err, const char *function)
+{
+    return cadre_fail(err, CADRE_EINVAL, "%s: NULL argument", function);
+}
+
+// What a message starts with: "'lead': cadre_call.timeout_ms", in three parts.
+#define WHERE_FORMAT "%s%s%s%s"
+#define WHERE(what)                                                                    \
+    (what).frame == NULL ? "" : "'", (what).frame == NULL ? "" : (what).frame,         \
+        (what).frame == NULL ? "" : "': ", (what).name
+
+cadre_status cdr_check_time(cdr_argument what, int64_t ms, cadre_error *err)
+{
+    if (ms >= 0)
+        return CADRE_OK;
+    return cadre_fail(err, CADRE_EINVAL,
+                      WHERE_FORMAT " is %lld; it must be at least 1, or 0 for none",
+                      WHERE(what), (long long)ms);
+}
+
+cadre_status cdr_check_limit(cdr_argument what, int limit, cadre_error *err)
+{
+    if (limit >= 0 || limit == CADRE_UNLIMITED)
+        return CADRE_OK;
+    return cadre_fail(err, CADRE_EINVAL,
+                      WHERE_FORMAT " is %d; it must be at least 1, 0 for the default, "
+                                   "or CADRE_UNLIMITED",
+                      WHERE(what), limit);
+}
+
+cadre_status cdr_check_text(cdr_argument what, const char *text, cadre_error *err)
+{
+    if (text == NULL)
+        return CADRE_OK;
+    size_t len = strlen(text);
+    size_t good = cdr_utf8_prefix(text, len);
+    if (good == len)
+        return CADRE_OK;
+    return cadre_fail(err, CADRE_EINVAL,
+                      WHERE_FORMAT " is not UTF-8: byte 0x%02X at offset %zu",
+                      WHERE(what), (unsigned)(unsigned char)text[good], good);
+}
+
+cadre_status cdr_check_array(cdr_argument what, const void *items, size_t count,
+                             cadre_error *err)
+{
+    if (items != NULL || count == 0)
+        return CADRE_OK;
+    return cadre_fail(err, CADRE_EINVAL, WHERE_FORMAT " is NULL, not %zu items",
+                      WHERE(what), count);
+}
