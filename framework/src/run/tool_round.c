@@ -490,8 +490,7 @@ static void count_bad(cadre_frame *frame, const cdr_round *round, cadre_round *o
     const cdr_tool_entry *last = NULL;
     for (size_t i = 0; i < round->n_entries; i++) {
         const cdr_tool_entry *entry = &round->entries[i];
-        if (entry->code != CADRE_RESULT_UNKNOWN_TOOL &&
-            entry->code != CADRE_RESULT_INVALID_ARGUMENTS)
+        if (!cdr_tool_is_bad_call(entry->code))
             continue;
         out->n_bad++;
         last = entry;

@@ -90,12 +90,6 @@ static bool say_result_locked(cadre_frame *frame, const cadre_message *said)
     return true;
 }
 
-// Is it a call that the model should not have made like this?
-static bool is_bad(cadre_result_code code)
-{
-    return code == CADRE_RESULT_UNKNOWN_TOOL || code == CADRE_RESULT_INVALID_ARGUMENTS;
-}
-
 void cdr_tool_settle_locked(cadre_frame *frame, cdr_tool_entry *entry,
                             const cdr_tool_result *result)
 {
@@ -123,7 +117,7 @@ void cdr_tool_settle_locked(cadre_frame *frame, cdr_tool_entry *entry,
         cadre_fail(&frame->tree->lost, CADRE_ESTORE, "no memory for a tool's result");
     cdr_frame_end_locked(entry->frame, &ending);
     cdr_frame_release_locked(entry->frame);
-    if (is_bad(result->code))
+    if (cdr_tool_is_bad_call(result->code))
         entry->complaint = strdup(text); // without memory it counts, unexplained
     cdr_text_unref(output);
     free(cut);

@@ -10,6 +10,12 @@ typedef struct cdr_tool_result {
     const char *to; // of a transfer that was done; else "" or NULL
 } cdr_tool_result;
 
+// Is it the result of a call that the model should not have made like this?
+static inline bool cdr_tool_is_bad_call(cadre_result_code code)
+{
+    return code == CADRE_RESULT_UNKNOWN_TOOL || code == CADRE_RESULT_INVALID_ARGUMENTS;
+}
+
 // Ends the call's frame and says its result in the conversation. Once for each entry.
 void cdr_tool_settle_locked(cadre_frame *frame, cdr_tool_entry *entry,
                             const cdr_tool_result *result)
