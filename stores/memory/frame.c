@@ -1,40 +1,12 @@
 // See frame.h.
 #include "frame.h"
 
+#include "frame_layout.h"
+
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-// Under 100 bytes beside the texts. What is the same as in the parent is read there.
-struct cdr_memory_frame {
-    cadre_id id;
-    const cadre_id *conversation;   // shared with the parent where it is the same
-    cdr_memory_frame *parent;       // NULL: the root
-    cdr_memory_frame *next, **link; // while it lives, among the parent's live children
-    union {
-        cdr_memory_frame *children; // while it lives: its live children
-        const cdr_memory_end *end;
-    } u;
-    const char *mark; // NULL: none
-    int64_t start_seq, created_at;
-    int depth, attempts, restarts;
-    unsigned char status;
-    bool replay_safe;
-    bool is_refused; // only id, parent and this count then
-    char texts[];    // key, kind, name, referer, input, each with its NUL
-};
-
-// What an end adds. A usage of nothing is left out, and one of the subtree that is the
-// frame's own: leaves and plain agents have one of the two at most.
-struct cdr_memory_end {
-    int64_t end_seq, completed_at, duration_ms;
-    unsigned char stop_reason, error_class;
-    bool error_retryable;
-    bool has_own;
-    bool has_usage;       // else it is `own`
-    cadre_usage usages[]; // own, usage; then the texts: output, error
-};
 
 #define FRAME_NAME_SIZE 160
 
@@ -52,14 +24,6 @@ static char *put_text(char *to, const char *text, size_t size)
     return to + size;
 }
 
-// Returns the text and moves behind it.
-static const char *take_text(const char **at)
-{
-    const char *text = *at;
-    *at += strlen(text) + 1;
-    return text;
-}
-
 // "tool 'add', frame 'abc-1'" for errors.
 static const char *name_row(const cadre_frame_row *row, char name[FRAME_NAME_SIZE])
 {
@@ -73,21 +37,16 @@ static const char *name_row(const cadre_frame_row *row, char name[FRAME_NAME_SIZ
 static const char *name_frame(const cdr_memory_frame *frame, char name[FRAME_NAME_SIZE])
 {
     const char *at = frame->texts;
-    take_text(&at);
+    cdr_memory_take_text(&at);
     cadre_frame_row row = {.id = frame->id};
-    row.kind = take_text(&at);
-    row.name = take_text(&at);
+    row.kind = cdr_memory_take_text(&at);
+    row.name = cdr_memory_take_text(&at);
     return name_row(&row, name);
 }
 
 static cadre_status no_memory(cadre_error *err)
 {
     return cadre_fail(err, CADRE_ESTORE, "store 'memory': no memory left");
-}
-
-static bool has_ended(const cdr_memory_frame *frame)
-{
-    return frame->status >= CADRE_FRAME_COMPLETED;
 }
 
 static cdr_memory_frame *find(const cdr_memory_trace *trace, cadre_id id)
@@ -109,14 +68,14 @@ cdr_memory_frame_state cdr_memory_frame_look(const cdr_memory_trace *trace, cadr
     const cdr_memory_frame *frame = find(trace, id);
     if (!frame)
         return CDR_MEMORY_FRAME_UNKNOWN;
-    bool is_closed = frame->is_refused || has_ended(frame) || frame->mark;
+    bool is_closed = frame->is_refused || cdr_memory_has_ended(frame) || frame->mark;
     return is_closed ? CDR_MEMORY_FRAME_CLOSED : CDR_MEMORY_FRAME_OPEN;
 }
 
 bool cdr_memory_frame_is_live_root(const cdr_memory_trace *trace, cadre_id id)
 {
     const cdr_memory_frame *root = trace->root;
-    return root && cadre_id_equal(root->id, id) && !has_ended(root);
+    return root && cadre_id_equal(root->id, id) && !cdr_memory_has_ended(root);
 }
 
 void cdr_memory_frame_conversation(const cdr_memory_trace *trace, cadre_id id,
@@ -310,7 +269,7 @@ cadre_status cdr_memory_frame_birth(cdr_memory_trace *trace, cadre_fact *fact,
     cadre_status status = prepare_birth(trace, row, &parent, err);
     if (status != CADRE_OK)
         return status;
-    if (parent && (parent->is_refused || has_ended(parent) || parent->mark))
+    if (parent && (parent->is_refused || cdr_memory_has_ended(parent) || parent->mark))
         return refuse(trace, fact, parent, undo, err);
 
     const char *key = text_of(row->key);
@@ -363,7 +322,7 @@ static cadre_status find_live(const cdr_memory_trace *trace, cadre_fact *fact,
         return cadre_fail(err, CADRE_ESTORE, "frame '%s' is not in the trace", id);
     }
     fact->refused = frame->is_refused;
-    *out = frame->is_refused || has_ended(frame) ? NULL : frame;
+    *out = frame->is_refused || cdr_memory_has_ended(frame) ? NULL : frame;
     return CADRE_OK;
 }
 
@@ -537,71 +496,4 @@ void cdr_memory_frame_undo(cdr_memory_trace *trace, const cadre_fact *fact,
     default:
         assert(false && "not a fact about a frame");
     }
-}
-
-cdr_memory_view *cdr_memory_frame_views(const cdr_memory_trace *trace, bool only_live,
-                                        size_t *n_views)
-{
-    // One more, so that an empty list is not mistaken for no memory.
-    cdr_memory_view *views = malloc((trace->frames.n_rows + 1U) * sizeof(*views));
-    if (!views)
-        return NULL;
-    size_t n = 0;
-    for (uint32_t i = 0; i < trace->frames.n_rows; i++) {
-        const cdr_memory_frame *frame = trace->frames.rows[i];
-        if (!frame->is_refused && !(only_live && has_ended(frame)))
-            views[n++] =
-                (cdr_memory_view){.frame = frame,
-                                  .end = has_ended(frame) ? frame->u.end : NULL,
-                                  .mark = frame->mark,
-                                  .start_seq = frame->start_seq,
-                                  .attempts = frame->attempts,
-                                  .restarts = frame->restarts,
-                                  .status = (cadre_frame_status)frame->status};
-    }
-    *n_views = n;
-    return views;
-}
-
-static void fill_end(const cdr_memory_end *end, cadre_frame_row *row)
-{
-    const cadre_usage *usage = end->usages;
-    row->own = end->has_own ? *usage++ : no_usage;
-    row->usage = end->has_usage ? *usage++ : row->own;
-    const char *at = (const char *)usage;
-    row->output = take_text(&at);
-    row->error = take_text(&at);
-    row->stop_reason = (cadre_stop_reason)end->stop_reason;
-    row->error_class = (cadre_error_class)end->error_class;
-    row->error_retryable = end->error_retryable;
-    row->end_seq = end->end_seq;
-    row->completed_at = end->completed_at;
-    row->duration_ms = end->duration_ms;
-}
-
-void cdr_memory_view_row(const cdr_memory_view *view, cadre_frame_row *row)
-{
-    const cdr_memory_frame *frame = view->frame;
-    *row = (cadre_frame_row){.id = frame->id,
-                             .parent =
-                                 frame->parent ? frame->parent->id : (cadre_id){0, 0},
-                             .conversation = *frame->conversation,
-                             .depth = frame->depth,
-                             .status = view->status,
-                             .attempts = view->attempts,
-                             .restarts = view->restarts,
-                             .replay_safe = frame->replay_safe,
-                             .mark = text_of(view->mark),
-                             .output = "",
-                             .error = "",
-                             .start_seq = view->start_seq,
-                             .created_at = frame->created_at};
-    const char *at = frame->texts;
-    row->key = take_text(&at);
-    row->kind = take_text(&at);
-    row->name = take_text(&at);
-    row->referer = take_text(&at);
-    row->input = at;
-    if (view->end)
-        fill_end(view->end, row);
 }

@@ -10,8 +10,7 @@
 // 3. Every change tells in `undo` what was there; undone in reverse order the trace is
 //    as before. The memory goes back with the region.
 //
-// Thread: one at a time. A view is read by any thread without a lock until the trace is
-// freed: what it points to does not change.
+// Thread: one at a time.
 #ifndef CDR_MEMORY_FRAME_H
 #define CDR_MEMORY_FRAME_H
 
@@ -48,16 +47,6 @@ typedef struct cdr_memory_undo {
     int change;    // of a conversation, see conversation.h
     uint32_t note; // the same
 } cdr_memory_undo;
-
-// A frame at one moment.
-typedef struct cdr_memory_view {
-    const cdr_memory_frame *frame;
-    const cdr_memory_end *end; // NULL: it lives
-    const char *mark;          // NULL: none
-    int64_t start_seq;
-    int attempts, restarts;
-    cadre_frame_status status;
-} cdr_memory_view;
 
 // Returns a frame, also one that was refused (`is_refused`). NULL: not there.
 const cdr_memory_frame *cdr_memory_frame_find(const cdr_memory_trace *trace,
@@ -100,12 +89,5 @@ cadre_status cdr_memory_frame_end(cdr_memory_trace *trace, cadre_fact *fact,
 // Takes back what one of the four did.
 void cdr_memory_frame_undo(cdr_memory_trace *trace, const cadre_fact *fact,
                            const cdr_memory_undo *undo);
-
-// Lists the frames, or the live ones, by birth; free() it. NULL: no memory.
-cdr_memory_view *cdr_memory_frame_views(const cdr_memory_trace *trace, bool only_live,
-                                        size_t *n_views);
-
-// Fills a row that borrows from the trace.
-void cdr_memory_view_row(const cdr_memory_view *view, cadre_frame_row *row);
 
 #endif

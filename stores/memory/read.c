@@ -2,6 +2,8 @@
 // changes and is copied.
 #include "read.h"
 
+#include "frame_view.h"
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,6 +5,8 @@
 #include "support/folder.h"
 #include "team/team.h"
 
+#include <sqlite3.h>
+#include <stdio.h>
 #include <string.h>
 
 static test_folder folder;
@@ -132,6 +134,13 @@ static void test_runtime__tells_its_version_and_what_it_is_linked_to(void)
     CHECK_CONTAINS(cadre_linked_versions(), "\nlibyaml ");
 }
 
+static void test_runtime__tells_which_sqlite_is_linked(void)
+{
+    char line[64];
+    snprintf(line, sizeof(line), "\nSQLite %s", sqlite3_libversion());
+    CHECK_CONTAINS(cadre_linked_versions(), line);
+}
+
 // Loads a team offline, with a script of its own or of the runtime.
 static cadre_team *load_offline(cadre_runtime **runtime, const char *script,
                                 const char *team_text, cadre_status expected)
@@ -248,6 +257,7 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_runtime__refuses_incomplete_tables),
     CHECK_TEST(test_runtime__lists_the_built_in_types),
     CHECK_TEST(test_runtime__tells_its_version_and_what_it_is_linked_to),
+    CHECK_TEST(test_runtime__tells_which_sqlite_is_linked),
     CHECK_TEST(test_runtime__answers_offline_from_the_teams_script),
     CHECK_TEST(test_runtime__prefers_its_own_script),
     CHECK_TEST(test_runtime__says_that_a_script_is_missing),

@@ -19,5 +19,6 @@
 #include "cadre/runtime.h"
 #include "cadre/team.h"
 #include "cadre/run.h"
+#include "cadre/record.h"
 
 #endif

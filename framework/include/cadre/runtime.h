@@ -17,7 +17,7 @@ struct cadre_model_ops;
 
 typedef struct cadre_runtime_config {
     size_t struct_size;
-    const char *store;  // "memory"; NULL: memory
+    const char *store;  // "memory", "sqlite:FILE"; NULL: memory
     bool offline;       // every model answers from a script
     const char *script; // the script file; implies offline; NULL: the team's own
     int max_threads;    // 0: 30,000; a branch beyond it fails with `busy`

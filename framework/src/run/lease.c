@@ -50,12 +50,25 @@ static void this_host(char *text, size_t size)
     snprintf(text, size, "%.80s/%.40s", name, boot);
 }
 
-void cdr_lease_owner(char owner[CDR_LEASE_OWNER_SIZE])
+// The files of the system are read once for a process, not for each run.
+void cdr_lease_owner(cadre_runtime *runtime, char owner[CDR_LEASE_OWNER_SIZE])
 {
     char host[140];
     long pid = (long)getpid();
+    cdr_mutex_lock(&runtime->mu);
+    bool is_known = runtime->holder != NULL && runtime->holder_pid == pid;
+    if (is_known)
+        snprintf(owner, CDR_LEASE_OWNER_SIZE, "%s", runtime->holder);
+    cdr_mutex_unlock(&runtime->mu);
+    if (is_known)
+        return;
     this_host(host, sizeof host);
     snprintf(owner, CDR_LEASE_OWNER_SIZE, "%s/%ld/%llu", host, pid, start_of(pid));
+    cdr_mutex_lock(&runtime->mu);
+    free(runtime->holder);
+    runtime->holder = strdup(owner);
+    runtime->holder_pid = pid;
+    cdr_mutex_unlock(&runtime->mu);
 }
 
 // Is it a process of this host and boot that is no more? When in doubt it lives.
@@ -89,7 +102,7 @@ cadre_status cdr_lease_take(cadre_runtime *runtime, cadre_id trace, int64_t *epo
     const cadre_store_ops *store = runtime->store_ops;
     const cadre_query query = {.kind = CADRE_QUERY_TRACE, .trace = trace};
     const cadre_store_reader reader = {.trace = take_owner, .ctx = holder};
-    cdr_lease_owner(own);
+    cdr_lease_owner(runtime, own);
     cadre_lease wanted = {.trace = trace, .owner = own, .seconds = LEASE_SECONDS};
     cadre_status status = store->lease(runtime->store, &wanted, epoch, &busy);
     if (status == CADRE_EBUSY &&
@@ -108,7 +121,7 @@ void cdr_lease_give_back(cadre_runtime *runtime, cadre_id trace)
 {
     char own[CDR_LEASE_OWNER_SIZE];
     int64_t epoch = 0;
-    cdr_lease_owner(own);
+    cdr_lease_owner(runtime, own);
     const cadre_lease none = {.trace = trace, .owner = own, .seconds = 0};
     runtime->store_ops->lease(runtime->store, &none, &epoch, NULL);
 }

@@ -10,7 +10,7 @@
 #define CDR_LEASE_OWNER_SIZE 200
 
 // Writes the name of this process as a holder.
-void cdr_lease_owner(char owner[CDR_LEASE_OWNER_SIZE]);
+void cdr_lease_owner(cadre_runtime *runtime, char owner[CDR_LEASE_OWNER_SIZE]);
 
 // Takes the lease of a trace, also from a holder of this host that is dead. Errors:
 // EBUSY naming the holder, ENOTFOUND, ESTORE.

@@ -127,22 +127,33 @@ static void derive(cdr_run_listing *listing)
     }
 }
 
+cadre_status cdr_run_listing_read(cdr_run_listing *listing, cadre_runtime *runtime,
+                                  cadre_id trace, cadre_error *err)
+{
+    char text[CADRE_ID_TEXT_SIZE];
+    const cadre_store_ops *store = runtime->store_ops;
+    const cadre_query query = {.kind = CADRE_QUERY_TRACE, .trace = trace};
+    lister l = {.listing = listing};
+    const cadre_store_reader reader = {.frame = take_frame, .ctx = &l};
+    cdr_run_listing_fini(listing);
+    cadre_id_text(trace, text);
+    l.trace = keep(&l, text);
+    cadre_status status = store->read(runtime->store, &query, &reader, err);
+    cdr_id_table_fini(&l.table);
+    if (status == CADRE_OK)
+        derive(listing);
+    return status;
+}
+
 cadre_status cadre_run_frames(cadre_run *run, const cadre_frame_info **frames,
                               size_t *n_frames, cadre_error *err)
 {
     if (run == NULL || frames == NULL || n_frames == NULL)
         return cdr_fail_null(err, __func__);
-    cdr_tree *tree = run->tree;
-    const cadre_store_ops *store = tree->runtime->store_ops;
-    const cadre_query query = {.kind = CADRE_QUERY_TRACE, .trace = tree->trace};
-    lister l = {.listing = &run->listing, .trace = tree->trace_text};
-    const cadre_store_reader reader = {.frame = take_frame, .ctx = &l};
-    cdr_run_listing_fini(&run->listing);
-    cadre_status status = store->read(tree->runtime->store, &query, &reader, err);
-    cdr_id_table_fini(&l.table);
+    cadre_status status =
+        cdr_run_listing_read(&run->listing, run->tree->runtime, run->tree->trace, err);
     if (status != CADRE_OK)
         return status;
-    derive(&run->listing);
     *frames = run->listing.frames;
     *n_frames = run->listing.n_frames;
     return CADRE_OK;

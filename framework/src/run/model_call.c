@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "net/attempt.h"
 #include "run/arguments.h"
+#include "run/model_record.h"
 #include "run/tool_round.h"
 #include "run/view.h"
 #include "tree/load.h"
@@ -335,20 +336,6 @@ static cdr_message *message_of(const model_call *call)
     return message;
 }
 
-// What was said beside calls is the answer too, until a later one: it is what a frame
-// has that ends by a limit.
-static bool keep_answer_locked(cadre_frame *agent, const cdr_message *message)
-{
-    cdr_work *work = agent->work;
-    if (message->m.n_tool_calls > 0 && message->m.text[0] == '\0')
-        return true;
-    cdr_text_unref(work->output);
-    work->output = cdr_text_new(message->m.text, strlen(message->m.text));
-    work->answered_by = NULL;
-    work->answer_reason = CADRE_STOP_NONE;
-    return work->output != NULL;
-}
-
 // The answer, its usage and the frames of its calls, in one commit.
 static bool record_answer(model_call *call, cadre_answer *answer)
 {
@@ -376,7 +363,7 @@ static bool record_answer(model_call *call, cadre_answer *answer)
                              .seq = message->m.seq};
         cdr_frame_end_locked(call->frame, &ending);
         cdr_text_unref(id);
-        ok = keep_answer_locked(agent, message);
+        ok = cdr_keep_answer_locked(agent, message);
         agent->work->round =
             cdr_round_new_locked(agent, message, agent->work->turn, &call->offer);
         ok = ok && agent->work->round != NULL;
@@ -403,72 +390,6 @@ static void record_failure(model_call *call, cadre_status status,
     call->agent->work->child_reason = CADRE_STOP_NONE;
     cdr_frame_end_locked(call->frame, &ending);
     cdr_mutex_unlock(&tree->mu);
-}
-
-// --- From the record ---
-
-static cadre_status failure_from_record(cadre_frame *frame, const cadre_frame *record,
-                                        cadre_error *err)
-{
-    const cdr_failure *failure = record->failure;
-    cdr_failure_unref(frame->work->child_failure);
-    frame->work->child_failure = cdr_failure_ref(record->failure);
-    frame->work->child_reason = CADRE_STOP_NONE;
-    return cadre_fail_class(
-        err, CADRE_EFAILED, failure == NULL ? CADRE_CLASS_ERROR : failure->error_class,
-        failure != NULL && failure->retryable, "%s",
-        failure == NULL ? "the model call failed" : failure->message);
-}
-
-static cadre_status answer_from_record(cadre_frame *frame, cadre_tools tools,
-                                       cadre_answer *answer, cadre_error *err)
-{
-    cdr_arena arena = CDR_ARENA_INIT;
-    cdr_offer offer;
-    bool ok = cdr_offer_init(&offer, frame, tools, &arena);
-    cdr_mutex_lock(&frame->tree->mu);
-    cdr_message *message = cdr_recorded_answer_locked(frame, frame->work->turn);
-    if (ok && message != NULL) {
-        ok = keep_answer_locked(frame, message);
-        frame->work->round =
-            cdr_round_new_locked(frame, message, frame->work->turn, &offer);
-        ok = ok && frame->work->round != NULL;
-    }
-    cdr_mutex_unlock(&frame->tree->mu);
-    cdr_arena_fini(&arena);
-    if (message == NULL)
-        return cadre_fail(err, CADRE_ESTORE,
-                          "agent '%s': the record of its model call %d has no answer",
-                          frame->name, frame->work->turn);
-    *answer = (cadre_answer){&message->m, message->m.n_tool_calls > 0
-                                              ? CADRE_FINISH_TOOL_CALLS
-                                              : CADRE_FINISH_STOP};
-    return ok ? CADRE_OK : cadre_fail(err, CADRE_ENOMEM, "no memory for an answer");
-}
-
-// The call of this turn in the record, when it ended; NULL: it is to be made.
-static cadre_frame *ended_record(cadre_frame *frame, const char *key)
-{
-    cdr_mutex_lock(&frame->tree->mu);
-    cadre_frame *record = cdr_frame_child_locked(frame, key);
-    if (record != NULL && record->status < CADRE_FRAME_COMPLETED)
-        record = NULL;
-    cdr_mutex_unlock(&frame->tree->mu);
-    return record;
-}
-
-static cadre_status use_record(cadre_frame *frame, const cadre_frame *record,
-                               const cadre_model_call *asked, cadre_answer *answer,
-                               cadre_error *err)
-{
-    if (record->kind != CDR_FRAME_MODEL ||
-        strcmp(record->name, asked->model->name) != 0)
-        return cadre_fail(err, CADRE_EDIVERGED,
-                          "agent '%s': turn %s was asked of model '%s', now of '%s'",
-                          frame->name, record->key, record->name, asked->model->name);
-    if (record->status == CADRE_FRAME_COMPLETED)
-        return answer_from_record(frame, asked->tools, answer, err);
-    return failure_from_record(frame, record, err);
 }
 
 // --- The call ---
@@ -615,9 +536,9 @@ cadre_status cadre_frame_ask_model(cadre_frame *frame, const cadre_model_call *a
         return status;
     cdr_round_close(frame);
     snprintf(key, sizeof key, "%d", ++frame->work->turn);
-    cadre_frame *record = ended_record(frame, key);
+    const cadre_frame *record = cdr_model_record_find(frame, key);
     if (record != NULL)
-        return use_record(frame, record, asked, answer, err);
+        return cdr_model_record_use(frame, record, asked, answer, err);
     status = prepare(&call, asked, err);
     if (status == CADRE_OK)
         status = reserve(&call, key, err);

@@ -103,7 +103,8 @@ static void end_stream(cadre_run *run)
         cdr_event_address(tree->root, &event, id);
         cdr_queue_push_take(&tree->queue, cdr_event_new(&event, NULL));
     }
-    cdr_lease_give_back(tree->runtime, tree->trace);
+    if (tree->lost.status != CADRE_OK) // else it has ended, and nobody may want it
+        cdr_lease_give_back(tree->runtime, tree->trace);
     cdr_queue_close(&tree->queue);
 }
 

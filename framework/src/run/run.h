@@ -17,6 +17,10 @@ typedef struct cdr_run_listing {
 
 void cdr_run_listing_fini(cdr_run_listing *listing);
 
+// Reads the stack tree of a trace anew. Errors: ESTORE, ENOMEM.
+cadre_status cdr_run_listing_read(cdr_run_listing *listing, cadre_runtime *runtime,
+                                  cadre_id trace, cadre_error *err);
+
 struct cadre_run {
     cdr_tree *tree;
     cdr_event_node *events; // taken, not yet given

@@ -205,7 +205,7 @@ static cadre_run *run_new(cadre_team *team, const cadre_run_config *config,
 static cadre_status hold_new(cdr_tree *tree, cadre_error *err)
 {
     char owner[CDR_LEASE_OWNER_SIZE];
-    cdr_lease_owner(owner);
+    cdr_lease_owner(tree->runtime, owner);
     tree->lease_epoch = 1;
     tree->lease_owner = cdr_arena_text(&tree->arena, owner);
     return tree->lease_owner == NULL ? cadre_fail(err, CADRE_ENOMEM, "no memory")

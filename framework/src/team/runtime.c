@@ -122,6 +122,7 @@ void cadre_runtime_close(cadre_runtime *runtime)
     free(runtime->agents.items);
     free(runtime->tools.items);
     free(runtime->models.items);
+    free(runtime->holder);
     cdr_mutex_fini(&runtime->mu);
     free(runtime);
 }
@@ -265,6 +266,18 @@ const char *cadre_version(void)
 static char linked_versions[512];
 static pthread_once_t linked_versions_once = PTHREAD_ONCE_INIT;
 
+// Stores name what they are linked to by themselves: the core knows none of it.
+static void add_store_libraries(void)
+{
+    for (size_t i = 0; cdr_kinds_stores[i]; i++) {
+        const cadre_store_ops *ops = cdr_kinds_stores[i];
+        size_t len = strlen(linked_versions);
+        if (ops->library)
+            snprintf(linked_versions + len, sizeof(linked_versions) - len, "\n%s %s",
+                     ops->library, ops->library_version);
+    }
+}
+
 static void write_linked_versions(void)
 {
     const curl_version_info_data *curl = curl_version_info(CURLVERSION_NOW);
@@ -276,6 +289,7 @@ static void write_linked_versions(void)
              "libcurl %s (%s)\njansson %s\nlibyaml %d.%d.%d", curl->version,
              curl->ssl_version ? curl->ssl_version : "no TLS", jansson_version_str(),
              major, minor, patch);
+    add_store_libraries();
 }
 
 const char *cadre_linked_versions(void)

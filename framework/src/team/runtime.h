@@ -27,7 +27,9 @@ struct cadre_runtime {
     const cadre_store_ops *store_ops;
     void *store;
     bool offline;
-    char *script; // owned; NULL: the team's own
+    char *script;    // owned; NULL: the team's own
+    char *holder;    // guarded by mu; this process as the holder of leases, once known
+    long holder_pid; // guarded by mu; whose name that is: a fork has its own
     cdr_mutex mu;
     cdr_network *network;  // guarded by mu; NULL until needed
     cdr_registered agents; // guarded by mu

@@ -7,9 +7,8 @@
 // 1. A batch is whole or not there. When commit returns OK it survives what the store
 //    promises to survive.
 // 2. No birth of a frame under a parent, or of a conversation under an owner, that
-// ended
-//    or is marked: that fact is refused (flag), its batch goes on; what depends on a
-//    refused birth is refused too.
+//    ended or is marked: that fact is refused (flag), its batch goes on; what depends
+//    on a refused birth is refused too.
 // 3. (parent, key) is unique, a trace has one root, a conversation one live root, its
 //    positions count from 0 (that of a refused message stays empty), no frame ends
 //    before its children, and what a fact names (trace, frame, conversation, owner) was
@@ -83,6 +82,9 @@ typedef struct cadre_store_ops {
     size_t struct_size;
     const char *type, *summary;
     size_t state_size;
+    // What it is linked to, for cadre_linked_versions: "SQLite", "3.40.1". NULL:
+    // nothing.
+    const char *library, *library_version;
 
     // Required. `url` is what stands after "type:", "" when nothing does. Errors:
     // ECONFIG (the url), ESTORE, ENOMEM. After failure fini is called. May block.

@@ -1,0 +1,59 @@
+// Records: runs as a store remembers them, whoever made them and whether they still
+// run.
+//
+// A record is a picture of one moment; it does not change while it is looked at.
+//
+// Thread: one at a time.
+#ifndef CADRE_RECORD_H
+#define CADRE_RECORD_H
+
+#include "cadre/run.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct cadre_record cadre_record;
+
+typedef struct cadre_record_info {
+    const char *trace_id, *team;
+    const char *held_by;       // "host/boot/process/start"; "" when nobody holds it
+    cadre_frame_status status; // of its root; one that runs and is not held was cut
+    int64_t created_at;        // wall time, ms since 1970
+} cadre_record_info;
+
+// A message and the conversation it stands in.
+typedef struct cadre_record_message {
+    const char *conversation_id;
+    const cadre_message *message;
+} cadre_record_message;
+
+// Gives the runs of the runtime's store, newest first, at most `limit` (0: all). The
+// info is borrowed for the call; anything but CADRE_OK ends the listing and is
+// returned. Errors: EINVAL, ESTORE.
+CADRE_API cadre_status cadre_record_list(
+    cadre_runtime *runtime, int limit,
+    cadre_status (*on_run)(void *ctx, const cadre_record_info *info, cadre_error *err),
+    void *ctx, cadre_error *err);
+
+// Reads one run. Errors: EINVAL (not an id), ENOTFOUND, ESTORE, ENOMEM.
+CADRE_API cadre_status cadre_record_open(cadre_runtime *runtime, const char *trace,
+                                         cadre_record **out, cadre_error *err);
+CADRE_API void cadre_record_close(cadre_record *record); // NULL ok
+
+// All below is borrowed from the record.
+CADRE_API const cadre_record_info *cadre_record_get_info(const cadre_record *record);
+
+// As cadre_run_frames gives them.
+CADRE_API const cadre_frame_info *cadre_record_frames(const cadre_record *record,
+                                                      size_t *n_frames);
+
+// By conversation, in the order they were said.
+CADRE_API const cadre_record_message *cadre_record_messages(const cadre_record *record,
+                                                            size_t *n_messages);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

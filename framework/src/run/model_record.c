@@ -1,0 +1,81 @@
+// See model_record.h.
+#include "run/model_record.h"
+
+#include "run/tool_round.h"
+
+#include <string.h>
+
+bool cdr_keep_answer_locked(cadre_frame *frame, const cdr_message *message)
+{
+    cdr_work *work = frame->work;
+    if (message->m.n_tool_calls > 0 && message->m.text[0] == '\0')
+        return true;
+    cdr_text_unref(work->output);
+    work->output = cdr_text_new(message->m.text, strlen(message->m.text));
+    work->answered_by = NULL;
+    work->answer_reason = CADRE_STOP_NONE;
+    return work->output != NULL;
+}
+
+static cadre_status failure_from_record(cadre_frame *frame, const cadre_frame *record,
+                                        cadre_error *err)
+{
+    const cdr_failure *failure = record->failure;
+    cdr_failure_unref(frame->work->child_failure);
+    frame->work->child_failure = cdr_failure_ref(record->failure);
+    frame->work->child_reason = CADRE_STOP_NONE;
+    return cadre_fail_class(
+        err, CADRE_EFAILED, failure == NULL ? CADRE_CLASS_ERROR : failure->error_class,
+        failure != NULL && failure->retryable, "%s",
+        failure == NULL ? "the model call failed" : failure->message);
+}
+
+static cadre_status answer_from_record(cadre_frame *frame, cadre_tools tools,
+                                       cadre_answer *answer, cadre_error *err)
+{
+    cdr_arena arena = CDR_ARENA_INIT;
+    cdr_offer offer;
+    bool ok = cdr_offer_init(&offer, frame, tools, &arena);
+    cdr_mutex_lock(&frame->tree->mu);
+    cdr_message *message = cdr_recorded_answer_locked(frame, frame->work->turn);
+    if (ok && message != NULL) {
+        ok = cdr_keep_answer_locked(frame, message);
+        frame->work->round =
+            cdr_round_new_locked(frame, message, frame->work->turn, &offer);
+        ok = ok && frame->work->round != NULL;
+    }
+    cdr_mutex_unlock(&frame->tree->mu);
+    cdr_arena_fini(&arena);
+    if (message == NULL)
+        return cadre_fail(err, CADRE_ESTORE,
+                          "agent '%s': the record of its model call %d has no answer",
+                          frame->name, frame->work->turn);
+    *answer = (cadre_answer){&message->m, message->m.n_tool_calls > 0
+                                              ? CADRE_FINISH_TOOL_CALLS
+                                              : CADRE_FINISH_STOP};
+    return ok ? CADRE_OK : cadre_fail(err, CADRE_ENOMEM, "no memory for an answer");
+}
+
+const cadre_frame *cdr_model_record_find(cadre_frame *frame, const char *key)
+{
+    cdr_mutex_lock(&frame->tree->mu);
+    cadre_frame *record = cdr_frame_child_locked(frame, key);
+    if (record != NULL && record->status < CADRE_FRAME_COMPLETED)
+        record = NULL;
+    cdr_mutex_unlock(&frame->tree->mu);
+    return record;
+}
+
+cadre_status cdr_model_record_use(cadre_frame *frame, const cadre_frame *record,
+                                  const cadre_model_call *asked, cadre_answer *answer,
+                                  cadre_error *err)
+{
+    if (record->kind != CDR_FRAME_MODEL ||
+        strcmp(record->name, asked->model->name) != 0)
+        return cadre_fail(err, CADRE_EDIVERGED,
+                          "agent '%s': turn %s was asked of model '%s', now of '%s'",
+                          frame->name, record->key, record->name, asked->model->name);
+    if (record->status == CADRE_FRAME_COMPLETED)
+        return answer_from_record(frame, asked->tools, answer, err);
+    return failure_from_record(frame, record, err);
+}

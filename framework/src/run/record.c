@@ -1,0 +1,189 @@
+// Runs as a store remembers them.
+#include "cadre/record.h"
+
+#include "run/arguments.h"
+#include "run/run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct cadre_record {
+    cadre_record_info info;
+    cdr_run_listing listing;
+    cdr_arena texts;
+    cdr_message **held; // references
+    cadre_record_message *messages;
+    size_t n_messages, capacity;
+    bool is_there;
+};
+
+static void fill_info(cadre_record_info *info, const cadre_trace_row *row,
+                      const char *id)
+{
+    *info = (cadre_record_info){.trace_id = id,
+                                .team = row->team,
+                                .held_by = row->lease_owner,
+                                .status = row->status,
+                                .created_at = row->created_at};
+}
+
+// --- Listing ---
+
+typedef struct lister {
+    cadre_status (*on_run)(void *ctx, const cadre_record_info *info, cadre_error *err);
+    void *ctx;
+} lister;
+
+static cadre_status give_run(void *ctx, const cadre_trace_row *row, cadre_error *err)
+{
+    const lister *l = ctx;
+    char id[CADRE_ID_TEXT_SIZE];
+    cadre_record_info info;
+    cadre_id_text(row->id, id);
+    fill_info(&info, row, id);
+    return l->on_run(l->ctx, &info, err);
+}
+
+cadre_status cadre_record_list(cadre_runtime *runtime, int limit,
+                               cadre_status (*on_run)(void *ctx,
+                                                      const cadre_record_info *info,
+                                                      cadre_error *err),
+                               void *ctx, cadre_error *err)
+{
+    if (runtime == NULL || on_run == NULL)
+        return cdr_fail_null(err, __func__);
+    if (limit < 0)
+        return cadre_fail(err, CADRE_EINVAL, "limit is %d; it is a count, 0 for all",
+                          limit);
+    lister l = {on_run, ctx};
+    const cadre_query query = {.kind = CADRE_QUERY_TRACES, .limit = limit};
+    const cadre_store_reader reader = {.trace = give_run, .ctx = &l};
+    return runtime->store_ops->read(runtime->store, &query, &reader, err);
+}
+
+// --- One run ---
+
+static const char *keep(cadre_record *record, const char *text)
+{
+    return cdr_arena_text(&record->texts, text == NULL ? "" : text);
+}
+
+static cadre_status no_memory(cadre_error *err)
+{
+    return cadre_fail(err, CADRE_ENOMEM, "no memory for the record of a run");
+}
+
+static cadre_status take_trace(void *ctx, const cadre_trace_row *row, cadre_error *err)
+{
+    cadre_record *record = ctx;
+    char id[CADRE_ID_TEXT_SIZE];
+    cadre_id_text(row->id, id);
+    fill_info(&record->info, row, keep(record, id));
+    record->info.team = keep(record, row->team);
+    record->info.held_by = keep(record, row->lease_owner);
+    record->is_there = true;
+    if (record->info.trace_id == NULL || record->info.team == NULL ||
+        record->info.held_by == NULL)
+        return no_memory(err);
+    return CADRE_OK;
+}
+
+static bool make_room(cadre_record *record)
+{
+    if (record->n_messages < record->capacity)
+        return true;
+    size_t capacity = record->capacity == 0 ? 32 : record->capacity * 2;
+    void *held = realloc(record->held, capacity * sizeof(*record->held));
+    if (held != NULL)
+        record->held = held;
+    void *messages = realloc(record->messages, capacity * sizeof(*record->messages));
+    if (messages != NULL)
+        record->messages = messages;
+    if (held == NULL || messages == NULL)
+        return false;
+    record->capacity = capacity;
+    return true;
+}
+
+static cadre_status take_message(void *ctx, const cadre_message_row *row,
+                                 cadre_error *err)
+{
+    cadre_record *record = ctx;
+    char id[CADRE_ID_TEXT_SIZE];
+    if (!make_room(record))
+        return no_memory(err);
+    cadre_id_text(row->conversation, id);
+    const char *conversation = keep(record, id);
+    cdr_message *message = cdr_message_new(&row->message, row->id, row->frame);
+    if (message == NULL || conversation == NULL) {
+        cdr_message_unref(message);
+        return no_memory(err);
+    }
+    message->m.position = row->message.position;
+    record->held[record->n_messages] = message;
+    record->messages[record->n_messages++] =
+        (cadre_record_message){conversation, &message->m};
+    return CADRE_OK;
+}
+
+cadre_status cadre_record_open(cadre_runtime *runtime, const char *trace,
+                               cadre_record **out, cadre_error *err)
+{
+    cadre_query query = {.kind = CADRE_QUERY_TRACE};
+    if (runtime == NULL || trace == NULL || out == NULL)
+        return cdr_fail_null(err, __func__);
+    if (!cadre_id_parse(trace, &query.trace))
+        return cadre_fail(err, CADRE_EINVAL, "'%.80s' is not the id of a run", trace);
+    cadre_record *record = calloc(1, sizeof *record);
+    if (record == NULL)
+        return no_memory(err);
+    const cadre_store_reader reader = {
+        .trace = take_trace, .message = take_message, .ctx = record};
+    cadre_status status =
+        runtime->store_ops->read(runtime->store, &query, &reader, err);
+    if (status == CADRE_OK && !record->is_there)
+        status =
+            cadre_fail(err, CADRE_ENOTFOUND, "there is no run %s in this store", trace);
+    if (status == CADRE_OK)
+        status = cdr_run_listing_read(&record->listing, runtime, query.trace, err);
+    if (status != CADRE_OK) {
+        cadre_record_close(record);
+        return status;
+    }
+    *out = record;
+    return CADRE_OK;
+}
+
+void cadre_record_close(cadre_record *record)
+{
+    if (record == NULL)
+        return;
+    for (size_t i = 0; i < record->n_messages; i++)
+        cdr_message_unref(record->held[i]);
+    free(record->held);
+    free(record->messages);
+    cdr_run_listing_fini(&record->listing);
+    cdr_arena_fini(&record->texts);
+    free(record);
+}
+
+const cadre_record_info *cadre_record_get_info(const cadre_record *record)
+{
+    return record == NULL ? NULL : &record->info;
+}
+
+const cadre_frame_info *cadre_record_frames(const cadre_record *record,
+                                            size_t *n_frames)
+{
+    if (n_frames != NULL)
+        *n_frames = record == NULL ? 0 : record->listing.n_frames;
+    return record == NULL ? NULL : record->listing.frames;
+}
+
+const cadre_record_message *cadre_record_messages(const cadre_record *record,
+                                                  size_t *n_messages)
+{
+    if (n_messages != NULL)
+        *n_messages = record == NULL ? 0 : record->n_messages;
+    return record == NULL ? NULL : record->messages;
+}
