@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCK_MIN ((size_t)512)
+#define BLOCK_MIN ((size_t)224)
 #define BLOCK_MAX ((size_t)64 * 1024)
 #define ALIGNMENT alignof(max_align_t)
 
