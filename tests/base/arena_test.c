@@ -74,7 +74,7 @@ static void test_arena__large_piece_may_come_first(void)
     char *large = cdr_arena_alloc(&arena, 200U << 10);
     CHECK(large != NULL);
     CHECK_TEXT(cdr_arena_text(&arena, "small"), "small");
-    CHECK_INT(arena.left, 512 - sizeof("small"));
+    CHECK(arena.left > 0 && arena.left < 1U << 10);
     cdr_arena_fini(&arena);
 }
 
