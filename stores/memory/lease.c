@@ -34,7 +34,8 @@ static cadre_status lease_locked(cdr_memory_trace *trace, const cadre_lease *wan
     bool is_own = owner && strcmp(owner, wanted->owner) == 0;
     bool is_free = !owner || row->lease_expires_at <= now;
     bool gives_back = wanted->seconds <= 0;
-    if (!is_own && !is_free && (gives_back || !wanted->take_over)) {
+    bool is_gone = owner && wanted->from && strcmp(owner, wanted->from) == 0;
+    if (!is_own && !is_free && (gives_back || !is_gone)) {
         char id[CADRE_ID_TEXT_SIZE];
         cadre_id_text(trace->id, id);
         return cadre_fail(err, CADRE_EBUSY,

@@ -10,31 +10,33 @@
 static void test_store_outside__lease_goes_to_one_at_a_time(void)
 {
     store_start(&tested);
-    CHECK_INT(store_lease(&tested, "ann", 60, false), 1);
-    CHECK_INT(store_lease(&tested, "ann", 60, false), 1); // renewed
-    CHECK_INT(store_lease(&tested, "bob", 60, false), -1);
+    CHECK_INT(store_lease(&tested, "ann", 60, NULL), 1);
+    CHECK_INT(store_lease(&tested, "ann", 60, NULL), 1); // renewed
+    CHECK_INT(store_lease(&tested, "bob", 60, NULL), -1);
     CHECK_INT(tested.err.status, CADRE_EBUSY);
     CHECK_CONTAINS(tested.err.text, "'ann'");
-    CHECK_INT(store_lease(&tested, "bob", 0, false), -1); // not his to give back
-    CHECK_INT(store_lease(&tested, "ann", 0, false), 1);
-    CHECK_INT(store_lease(&tested, "bob", 60, false), 2);
+    CHECK_INT(store_lease(&tested, "bob", 0, NULL), -1); // not his to give back
+    CHECK_INT(store_lease(&tested, "ann", 0, NULL), 1);
+    CHECK_INT(store_lease(&tested, "bob", 60, NULL), 2);
 }
 
 static void test_store_outside__lease_of_the_dead_is_taken_over(void)
 {
     store_start(&tested);
-    CHECK_INT(store_lease(&tested, "ann", 60, false), 1);
-    CHECK_INT(store_lease(&tested, "bob", 60, true), 2);
-    CHECK_INT(store_lease(&tested, "ann", 60, false), -1);
+    CHECK_INT(store_lease(&tested, "ann", 60, NULL), 1);
+    CHECK_INT(store_lease(&tested, "bob", 60, "eve"), -1); // she does not hold it
+    CHECK_INT(tested.err.status, CADRE_EBUSY);
+    CHECK_INT(store_lease(&tested, "bob", 60, "ann"), 2);
+    CHECK_INT(store_lease(&tested, "ann", 60, NULL), -1);
     CHECK_INT(tested.err.status, CADRE_EBUSY);
 }
 
 static void test_store_outside__lease_needs_a_trace_and_an_owner(void)
 {
-    CHECK_INT(store_lease(&tested, "ann", 60, false), -1);
+    CHECK_INT(store_lease(&tested, "ann", 60, NULL), -1);
     CHECK_INT(tested.err.status, CADRE_ENOTFOUND);
     store_start(&tested);
-    CHECK_INT(store_lease(&tested, "", 60, false), -1);
+    CHECK_INT(store_lease(&tested, "", 60, NULL), -1);
     CHECK_INT(tested.err.status, CADRE_EINVAL);
 }
 
@@ -48,9 +50,9 @@ static void test_store_outside__first_batch_makes_the_lease(void)
                           .facts = facts,
                           .n_facts = N_OF(facts)};
     CHECK_OK(tested.ops->commit(tested.state, &batch, &tested.err), &tested.err);
-    CHECK_INT(store_lease(&tested, "bob", 60, false), -1);
+    CHECK_INT(store_lease(&tested, "bob", 60, NULL), -1);
     CHECK_CONTAINS(tested.err.text, "'ann'");
-    CHECK_INT(store_lease(&tested, "ann", 60, false), 7);
+    CHECK_INT(store_lease(&tested, "ann", 60, NULL), 7);
     tested.epoch = 7;
     CHECK_COMMIT(&tested, 1, fact_frame(2, 1, "a"));
 }
@@ -60,7 +62,7 @@ static void test_store_outside__batch_of_a_lost_lease_changes_nothing(void)
 {
     store_start(&tested);
     CHECK_COMMIT(&tested, 1, fact_frame(2, 1, "a"));
-    CHECK_INT(store_lease(&tested, "bob", 60, false), 1);
+    CHECK_INT(store_lease(&tested, "bob", 60, NULL), 1);
     CHECK_STATUS(COMMIT(&tested, 1, fact_frame(3, 1, "b"), fact_end(2, "late"),
                         fact_message(100, 1, 0, "late")),
                  CADRE_ELOST, &tested.err);

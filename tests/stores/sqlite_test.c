@@ -584,14 +584,14 @@ static void test_sqlite__other_process_marks_and_takes_over(void)
         bool is_ok = read(ends[0], &byte, 1) == 1;
         open_store(&f);
         is_ok = is_ok && POST(&f.s, fact_mark(1, "request")) == CADRE_OK;
-        is_ok = is_ok && store_lease(&f.s, "bob", 60, false) == -1;
-        is_ok = is_ok && store_lease(&f.s, "bob", 60, true) == 2;
+        is_ok = is_ok && store_lease(&f.s, "bob", 60, NULL) == -1;
+        is_ok = is_ok && store_lease(&f.s, "bob", 60, "ann") == 2;
         close_store(&f);
         _exit(is_ok ? 0 : 1);
     }
     open_store(&f);
     store_start(&f.s);
-    CHECK_INT(store_lease(&f.s, "ann", 60, false), 1);
+    CHECK_INT(store_lease(&f.s, "ann", 60, NULL), 1);
     CHECK_INT(write(ends[1], "x", 1), 1);
     close(ends[0]);
     close(ends[1]);
@@ -697,7 +697,7 @@ static void test_sqlite__resumes_from_what_is_stored(void)
     CHECK_TEXT(store_frames(&f.s, 1), "1<0 running\n2<1 running marked timeout\n");
     CHECK_TEXT(store_session(&f.s, "chat"), "0 hi\nin 100\n");
     CHECK_VIOLATION(&f.s, 2, fact_trace(2), fact_frame(21, 0, "root"));
-    CHECK_INT(store_lease(&f.s, "ann", 60, false), 1);
+    CHECK_INT(store_lease(&f.s, "ann", 60, NULL), 1);
     f.s.epoch = 1;
     CHECK_COMMIT(&f.s, 1, fact_message(100, 1, 1, "on"), fact_end(2, ""),
                  fact_end(1, ""));

@@ -161,12 +161,10 @@ bool store_refuses_post(store_case *s, cadre_fact fact)
     return fact.refused;
 }
 
-int64_t store_lease(store_case *s, const char *owner, int seconds, bool take_over)
+int64_t store_lease(store_case *s, const char *owner, int seconds, const char *from)
 {
-    const cadre_lease wanted = {.trace = store_id(1),
-                                .owner = owner,
-                                .seconds = seconds,
-                                .take_over = take_over};
+    const cadre_lease wanted = {
+        .trace = store_id(1), .owner = owner, .seconds = seconds, .from = from};
     int64_t epoch = -1;
     cadre_error_clear(&s->err);
     cadre_status status = s->ops->lease(s->state, &wanted, &epoch, &s->err);

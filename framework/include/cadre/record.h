@@ -17,7 +17,8 @@ typedef struct cadre_record cadre_record;
 
 typedef struct cadre_record_info {
     const char *trace_id, *team;
-    const char *held_by;       // "host/boot/process/start"; "" when nobody holds it
+    const char *held_by;       // names the run of a process that held it last
+    bool is_held;              // by one that may be alive
     cadre_frame_status status; // of its root; one that runs and is not held was cut
     int64_t created_at;        // wall time, ms since 1970
 } cadre_record_info;

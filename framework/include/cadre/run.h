@@ -78,8 +78,9 @@ CADRE_API cadre_status cadre_run_start(cadre_team *team, const cadre_run_config 
                                        cadre_run **out, cadre_error *err);
 
 // Goes on with a run of this store that was cut: what is recorded answers again,
-// nothing of it is done twice. `config` (NULL: all defaults) gives inputs, limits and
-// no_events. Errors: as of start; EBUSY naming the process that holds the run;
+// nothing of it is done twice. `config` (NULL: all defaults) gives inputs, limits,
+// timeout_ms (counted anew) and no_events. Errors: as of start; EBUSY naming who holds
+// the run, if that may be alive;
 // ENOTFOUND; EINVAL when it has ended; ECONFIG when the team has not the agents of the
 // record.
 CADRE_API cadre_status cadre_run_resume(cadre_team *team, const char *trace,

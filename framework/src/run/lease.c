@@ -5,10 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
-    LEASE_SECONDS = 60
+    LEASE_SECONDS = 60, // for a holder that cannot be seen from here
+    PLACE_SIZE = 160,
+    PROCESS_SIZE = PLACE_SIZE + 40
 };
 
 // Reads the first line of a file of the system; "?" when it cannot be read.
@@ -41,87 +44,136 @@ static unsigned long long start_of(long pid)
     return at == NULL ? 0 : strtoull(at, NULL, 10);
 }
 
-static void this_host(char *text, size_t size)
+// Where a number names a process: host, boot and pid namespace.
+static void this_place(char *text, size_t size)
 {
     char name[100];
     char boot[64];
+    char space[64];
     read_line("/proc/sys/kernel/hostname", name, sizeof name);
     read_line("/proc/sys/kernel/random/boot_id", boot, sizeof boot);
-    snprintf(text, size, "%.80s/%.40s", name, boot);
+    ssize_t n = readlink("/proc/self/ns/pid", space, sizeof space - 1);
+    space[n > 0 ? n : 0] = '\0';
+    snprintf(text, size, "%.80s/%.40s/%.30s", name, boot, space);
 }
 
 // The files of the system are read once for a process, not for each run.
-void cdr_lease_owner(cadre_runtime *runtime, char owner[CDR_LEASE_OWNER_SIZE])
+static void this_process(cadre_runtime *runtime, char *text, size_t size)
 {
-    char host[140];
+    char place[PLACE_SIZE];
     long pid = (long)getpid();
     cdr_mutex_lock(&runtime->mu);
     bool is_known = runtime->holder != NULL && runtime->holder_pid == pid;
     if (is_known)
-        snprintf(owner, CDR_LEASE_OWNER_SIZE, "%s", runtime->holder);
+        snprintf(text, size, "%s", runtime->holder);
     cdr_mutex_unlock(&runtime->mu);
     if (is_known)
         return;
-    this_host(host, sizeof host);
-    snprintf(owner, CDR_LEASE_OWNER_SIZE, "%s/%ld/%llu", host, pid, start_of(pid));
+    this_place(place, sizeof place);
+    snprintf(text, size, "%s/%ld/%llu", place, pid, start_of(pid));
     cdr_mutex_lock(&runtime->mu);
     free(runtime->holder);
-    runtime->holder = strdup(owner);
+    runtime->holder = strdup(text);
     runtime->holder_pid = pid;
     cdr_mutex_unlock(&runtime->mu);
 }
 
-// Is it a process of this host and boot that is no more? When in doubt it lives.
-static bool is_dead(const char *owner)
+static cadre_status name_holder(cdr_tree *tree, cadre_error *err)
 {
-    char host[140];
-    char *end = NULL;
-    this_host(host, sizeof host);
-    size_t len = strlen(host);
-    if (strncmp(owner, host, len) != 0 || owner[len] != '/')
-        return false;
-    long pid = strtol(owner + len + 1, &end, 10);
-    if (pid <= 0 || *end != '/')
-        return false;
-    return start_of(pid) != strtoull(end + 1, NULL, 10);
+    char process[PROCESS_SIZE];
+    char run[CADRE_ID_TEXT_SIZE];
+    this_process(tree->runtime, process, sizeof process);
+    cadre_id_text(cadre_id_new(), run);
+    tree->lease_owner = cdr_arena_printf(&tree->arena, "%s/%s", process, run);
+    return tree->lease_owner == NULL ? cadre_fail(err, CADRE_ENOMEM, "no memory")
+                                     : CADRE_OK;
 }
 
-static cadre_status take_owner(void *ctx, const cadre_trace_row *row, cadre_error *err)
+typedef enum holder_state {
+    HOLDER_ELSEWHERE, // cannot be seen from here
+    HOLDER_LIVES,
+    HOLDER_DEAD
+} holder_state;
+
+static holder_state state_of(const char *holder)
 {
+    char place[PLACE_SIZE];
+    char *end = NULL;
+    this_place(place, sizeof place);
+    size_t len = strlen(place);
+    if (strncmp(holder, place, len) != 0 || holder[len] != '/')
+        return HOLDER_ELSEWHERE;
+    long pid = strtol(holder + len + 1, &end, 10);
+    if (pid <= 0 || *end != '/')
+        return HOLDER_ELSEWHERE;
+    bool is_same = start_of(pid) == strtoull(end + 1, NULL, 10);
+    return is_same ? HOLDER_LIVES : HOLDER_DEAD;
+}
+
+static int64_t wall_now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+bool cdr_lease_is_held(const cadre_trace_row *row)
+{
+    if (row->status >= CADRE_FRAME_COMPLETED || row->lease_owner[0] == '\0')
+        return false;
+    holder_state state = state_of(row->lease_owner);
+    return state == HOLDER_LIVES ||
+           (state == HOLDER_ELSEWHERE && row->lease_expires_at > wall_now_ms());
+}
+
+typedef struct lease_reader {
+    char holder[PROCESS_SIZE + CADRE_ID_TEXT_SIZE];
+    bool is_held;
+} lease_reader;
+
+static cadre_status take_row(void *ctx, const cadre_trace_row *row, cadre_error *err)
+{
+    lease_reader *reader = ctx;
     (void)err;
-    snprintf(ctx, CDR_LEASE_OWNER_SIZE, "%s", row->lease_owner);
+    snprintf(reader->holder, sizeof reader->holder, "%s", row->lease_owner);
+    reader->is_held = cdr_lease_is_held(row);
     return CADRE_OK;
 }
 
-cadre_status cdr_lease_take(cadre_runtime *runtime, cadre_id trace, int64_t *epoch,
-                            cadre_error *err)
+cadre_status cdr_lease_hold_new(cdr_tree *tree, cadre_error *err)
 {
-    char own[CDR_LEASE_OWNER_SIZE];
-    char holder[CDR_LEASE_OWNER_SIZE] = "";
-    cadre_error busy = CADRE_ERROR_INIT;
-    const cadre_store_ops *store = runtime->store_ops;
-    const cadre_query query = {.kind = CADRE_QUERY_TRACE, .trace = trace};
-    const cadre_store_reader reader = {.trace = take_owner, .ctx = holder};
-    cdr_lease_owner(runtime, own);
-    cadre_lease wanted = {.trace = trace, .owner = own, .seconds = LEASE_SECONDS};
-    cadre_status status = store->lease(runtime->store, &wanted, epoch, &busy);
-    if (status == CADRE_EBUSY &&
-        store->read(runtime->store, &query, &reader, err) == CADRE_OK &&
-        is_dead(holder)) {
-        cadre_error_clear(&busy);
-        wanted.take_over = true;
-        status = store->lease(runtime->store, &wanted, epoch, &busy);
-    }
-    if (status == CADRE_OK)
-        return CADRE_OK;
-    return cadre_fail_class(err, status, CADRE_CLASS_LEASE, false, "%s", busy.text);
+    tree->lease_epoch = 1; // the first commit takes it
+    return name_holder(tree, err);
 }
 
-void cdr_lease_give_back(cadre_runtime *runtime, cadre_id trace)
+// Between the look and the taking another may be faster. It then has a fresh lease,
+// which is taken only from one who was seen dead.
+cadre_status cdr_lease_take(cdr_tree *tree, cadre_error *err)
 {
-    char own[CDR_LEASE_OWNER_SIZE];
+    lease_reader seen = {.is_held = false};
+    const cadre_store_ops *store = tree->runtime->store_ops;
+    const cadre_query query = {.kind = CADRE_QUERY_TRACE, .trace = tree->trace};
+    const cadre_store_reader reader = {.trace = take_row, .ctx = &seen};
+    cadre_status status = name_holder(tree, err);
+    if (status == CADRE_OK)
+        status = store->read(tree->runtime->store, &query, &reader, err);
+    if (status != CADRE_OK)
+        return status;
+    if (seen.is_held)
+        return cadre_fail_class(err, CADRE_EBUSY, CADRE_CLASS_LEASE, false,
+                                "run %s is under way, held by '%s'", tree->trace_text,
+                                seen.holder);
+    const cadre_lease wanted = {.trace = tree->trace,
+                                .owner = tree->lease_owner,
+                                .from = seen.holder,
+                                .seconds = LEASE_SECONDS};
+    return store->lease(tree->runtime->store, &wanted, &tree->lease_epoch, err);
+}
+
+void cdr_lease_give_back(cdr_tree *tree)
+{
     int64_t epoch = 0;
-    cdr_lease_owner(runtime, own);
-    const cadre_lease none = {.trace = trace, .owner = own, .seconds = 0};
-    runtime->store_ops->lease(runtime->store, &none, &epoch, NULL);
+    const cadre_lease none = {
+        .trace = tree->trace, .owner = tree->lease_owner, .seconds = 0};
+    tree->runtime->store_ops->lease(tree->runtime->store, &none, &epoch, NULL);
 }

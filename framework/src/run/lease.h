@@ -1,23 +1,25 @@
-// The lease of a trace: one process holds a run; a holder that died is taken over.
+// The lease of a trace: one run in one process holds it; a holder that died is taken
+// over.
 //
-// Who holds is named by host, boot, process and its start, so that a process of the
-// same host can tell whether the holder is still there. Thread: any.
+// A holder is named "host/boot/pid namespace/pid/start/run", so that a process of the
+// same place can tell whether it is still there. Such a holder has its lease for as
+// long as it lives; one from elsewhere as long as the store says. Thread: any.
 #ifndef CDR_LEASE_H
 #define CDR_LEASE_H
 
-#include "team/runtime.h"
+#include "tree/tree.h"
 
-#define CDR_LEASE_OWNER_SIZE 200
+// Names this run as the holder of a trace that it is about to make.
+cadre_status cdr_lease_hold_new(cdr_tree *tree, cadre_error *err);
 
-// Writes the name of this process as a holder.
-void cdr_lease_owner(cadre_runtime *runtime, char owner[CDR_LEASE_OWNER_SIZE]);
+// Takes the lease of the tree's trace, also from a holder that is dead or of a run that
+// has ended. Errors: EBUSY naming the holder, ENOTFOUND, ESTORE.
+cadre_status cdr_lease_take(cdr_tree *tree, cadre_error *err);
 
-// Takes the lease of a trace, also from a holder of this host that is dead. Errors:
-// EBUSY naming the holder, ENOTFOUND, ESTORE.
-cadre_status cdr_lease_take(cadre_runtime *runtime, cadre_id trace, int64_t *epoch,
-                            cadre_error *err);
+// Gives it back; a failure leaves it to its time.
+void cdr_lease_give_back(cdr_tree *tree);
 
-// Gives it back when the run has ended; a failure leaves it to its time.
-void cdr_lease_give_back(cadre_runtime *runtime, cadre_id trace);
+// Does somebody hold it who may be alive?
+bool cdr_lease_is_held(const cadre_trace_row *row);
 
 #endif

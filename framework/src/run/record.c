@@ -2,6 +2,7 @@
 #include "cadre/record.h"
 
 #include "run/arguments.h"
+#include "run/lease.h"
 #include "run/run.h"
 
 #include <stdlib.h>
@@ -23,6 +24,7 @@ static void fill_info(cadre_record_info *info, const cadre_trace_row *row,
     *info = (cadre_record_info){.trace_id = id,
                                 .team = row->team,
                                 .held_by = row->lease_owner,
+                                .is_held = cdr_lease_is_held(row),
                                 .status = row->status,
                                 .created_at = row->created_at};
 }

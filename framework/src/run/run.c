@@ -104,7 +104,7 @@ static void end_stream(cadre_run *run)
         cdr_queue_push_take(&tree->queue, cdr_event_new(&event, NULL));
     }
     if (tree->lost.status != CADRE_OK) // else it has ended, and nobody may want it
-        cdr_lease_give_back(tree->runtime, tree->trace);
+        cdr_lease_give_back(tree);
     cdr_queue_close(&tree->queue);
 }
 

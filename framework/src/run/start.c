@@ -83,6 +83,14 @@ static cadre_status read_session(cdr_tree *tree, const char *session,
     return status;
 }
 
+// 0: none.
+static int64_t timeout_of(const cadre_agent *root, const cadre_run_config *config)
+{
+    bool is_shorter = root->timeout_ms > 0 && (config->timeout_ms == 0 ||
+                                               root->timeout_ms < config->timeout_ms);
+    return is_shorter ? root->timeout_ms : config->timeout_ms;
+}
+
 // The trace, its root and the user's input: the start commit, not flushed yet.
 static cadre_status birth_root(cdr_tree *tree, const cadre_run_config *config,
                                cdr_conversation *conversation, bool opens,
@@ -98,12 +106,9 @@ static cadre_status birth_root(cdr_tree *tree, const cadre_run_config *config,
                        .session = config->session,
                        .input = cdr_text_new(input, strlen(input)),
                        .is_quiet = agent->quiet,
-                       .timeout_ms = config->timeout_ms};
+                       .timeout_ms = timeout_of(agent, config)};
     if (birth.input == NULL)
         return cadre_fail(err, CADRE_ENOMEM, "no memory for a run");
-    if (agent->timeout_ms > 0 &&
-        (birth.timeout_ms == 0 || agent->timeout_ms < birth.timeout_ms))
-        birth.timeout_ms = agent->timeout_ms;
     cadre_message said = {.role = CADRE_ROLE_USER, .text = input};
     cdr_mutex_lock(&tree->mu);
     cadre_frame *root = cdr_frame_new_root_locked(tree, &birth);
@@ -201,17 +206,6 @@ static cadre_run *run_new(cadre_team *team, const cadre_run_config *config,
     return run;
 }
 
-// A new trace is its maker's: the first commit takes the lease.
-static cadre_status hold_new(cdr_tree *tree, cadre_error *err)
-{
-    char owner[CDR_LEASE_OWNER_SIZE];
-    cdr_lease_owner(tree->runtime, owner);
-    tree->lease_epoch = 1;
-    tree->lease_owner = cdr_arena_text(&tree->arena, owner);
-    return tree->lease_owner == NULL ? cadre_fail(err, CADRE_ENOMEM, "no memory")
-                                     : CADRE_OK;
-}
-
 static cadre_status error_status(const cadre_error *err)
 {
     return err->status == CADRE_OK ? CADRE_ENOMEM : err->status;
@@ -234,7 +228,7 @@ cadre_status cadre_run_start(cadre_team *team, const cadre_run_config *config,
         status = run == NULL ? error_status(&why) : CADRE_OK;
     }
     if (status == CADRE_OK)
-        status = hold_new(run->tree, &why);
+        status = cdr_lease_hold_new(run->tree, &why);
     if (status == CADRE_OK)
         status = take_session(run, config->session, &why);
     if (status == CADRE_OK)
@@ -250,18 +244,31 @@ cadre_status cadre_run_start(cadre_team *team, const cadre_run_config *config,
     return CADRE_OK;
 }
 
-static cadre_status load_run(cadre_run *run, cadre_id trace, cadre_error *err)
+// Only who holds the lease reads the record, since nobody else adds to it then.
+static cadre_status load_held(cdr_tree *tree, const cadre_run_config *config,
+                              cadre_error *err)
+{
+    cadre_status status = cdr_tree_load(tree, err);
+    if (status != CADRE_OK) {
+        cdr_lease_give_back(tree);
+        return status;
+    }
+    cdr_mutex_lock(&tree->mu);
+    cdr_frame_resume_root_locked(tree, timeout_of(tree->team->root, config));
+    cdr_mutex_unlock(&tree->mu);
+    return CADRE_OK;
+}
+
+static cadre_status load_run(cadre_run *run, cadre_id trace,
+                             const cadre_run_config *config, cadre_error *err)
 {
     cdr_tree *tree = run->tree;
     tree->trace = trace;
     cadre_id_text(trace, tree->trace_text);
-    cadre_status status = cdr_tree_load(tree, err);
-    if (status != CADRE_OK)
-        return status;
-    cdr_mutex_lock(&tree->mu);
-    cdr_frame_resume_root_locked(tree);
-    cdr_mutex_unlock(&tree->mu);
-    return CADRE_OK;
+    cadre_status status = cdr_lease_take(tree, err);
+    if (status == CADRE_OK)
+        status = load_held(tree, config, err);
+    return status;
 }
 
 cadre_status cadre_run_resume(cadre_team *team, const char *trace,
@@ -271,7 +278,6 @@ cadre_status cadre_run_resume(cadre_team *team, const char *trace,
     cadre_error why = CADRE_ERROR_INIT;
     cadre_id id;
     cadre_run *run = NULL;
-    int64_t epoch = 0;
     const cadre_run_config standard = {.struct_size = sizeof standard};
     if (team == NULL || (config != NULL && config->struct_size < sizeof *config))
         return cadre_fail(err, CADRE_EINVAL, "a run needs a team and CADRE_RUN(...)");
@@ -280,22 +286,21 @@ cadre_status cadre_run_resume(cadre_team *team, const char *trace,
     if (trace == NULL || !cadre_id_parse(trace, &id))
         return cadre_fail(err, CADRE_EINVAL, "'%s' is not the id of a run",
                           trace == NULL ? "" : trace);
-    cadre_status status = check_config(config == NULL ? &standard : config, &why);
+    if (config == NULL)
+        config = &standard;
+    cadre_status status = check_config(config, &why);
     if (status == CADRE_OK)
         status = check_team(team, &why);
-    if (status == CADRE_OK)
-        status = cdr_lease_take(team->runtime, id, &epoch, &why);
     if (status == CADRE_OK) {
-        run = run_new(team, config == NULL ? &standard : config, &why);
+        run = run_new(team, config, &why);
         status = run == NULL ? error_status(&why) : CADRE_OK;
-        if (run != NULL)
-            run->tree->lease_epoch = epoch;
-        if (run != NULL)
-            status = load_run(run, id, &why);
-        if (status == CADRE_OK)
-            status = cdr_run_launch(run, &why);
+    }
+    if (status == CADRE_OK)
+        status = load_run(run, id, config, &why);
+    if (status == CADRE_OK) {
+        status = cdr_run_launch(run, &why);
         if (status != CADRE_OK)
-            cdr_lease_give_back(team->runtime, id);
+            cdr_lease_give_back(run->tree);
     }
     if (status != CADRE_OK) {
         cdr_run_destroy(run);

@@ -67,6 +67,7 @@ static void take_record(cdr_tool_entry *entry, cdr_entered how)
 {
     cdr_message *result = NULL;
     if (how == CDR_ENTERED_AGAIN) {
+        entry->is_again = true;
         entry->was_running = entry->frame->was_running;
         return;
     }

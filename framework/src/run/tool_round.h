@@ -23,8 +23,9 @@ typedef struct cdr_tool_entry {
     bool is_named_target;           // a member's name was called as a tool
     json_t *arguments;
     char *target, *target_message; // it asked for a transfer
-    bool was_running;              // it had started when the run was cut
-    bool is_settled;               // also by its record
+    bool is_again;    // from the record: the run was cut before it had a result
+    bool was_running; // it had started when the run was cut
+    bool is_settled;  // also by its record
     cadre_result_code code;
     char *complaint; // what the model was told of a bad call; NULL when it was none
 } cdr_tool_entry;

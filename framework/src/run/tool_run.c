@@ -307,13 +307,16 @@ static bool is_control(const cadre_frame *frame, const cdr_tool_entry *entry)
            (frame->scope != NULL && entry->tool == frame->scope->scope->tool);
 }
 
+// That it started is told where it matters: a call that must not run twice, and one
+// that runs again, which are counted.
 static void start_frame(cadre_frame *frame, cdr_tool_entry *entry)
 {
     cdr_tree *tree = frame->tree;
+    bool is_told =
+        entry->tool != NULL && (!entry->tool->replay_safe || entry->is_again);
     int64_t timeout_ms = entry->tool == NULL ? 0 : entry->tool->timeout_ms;
     cdr_mutex_lock(&tree->mu);
-    cdr_frame_start_locked(entry->frame,
-                           entry->tool != NULL && !entry->tool->replay_safe);
+    cdr_frame_start_locked(entry->frame, is_told);
     if (timeout_ms > 0) {
         int64_t deadline = cdr_deadline_ms(entry->frame->started_ns, timeout_ms);
         if (deadline < entry->frame->deadline_ms)

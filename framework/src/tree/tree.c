@@ -567,10 +567,9 @@ void cdr_frame_end_locked(cadre_frame *frame, const cdr_ending *ending)
     list_add(&frame->parent->kept_children, frame);
 }
 
-void cdr_frame_resume_root_locked(cdr_tree *tree)
+void cdr_frame_resume_root_locked(cdr_tree *tree, int64_t timeout_ms)
 {
-    cdr_birth birth = {.kind = CDR_FRAME_AGENT,
-                       .timeout_ms = tree->root->agent->timeout_ms};
+    cdr_birth birth = {.kind = CDR_FRAME_AGENT, .timeout_ms = timeout_ms};
     tell_stream_start_locked(tree, false);
     go_on_locked(tree->root, &birth);
 }

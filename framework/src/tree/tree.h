@@ -134,8 +134,8 @@ struct cdr_tree {
     char trace_text[CADRE_ID_TEXT_SIZE];
     cadre_limits limits;
     json_t *inputs;
-    int64_t lease_epoch;     // of this process's hold on the trace
-    const char *lease_owner; // who takes hold of a new one; in the arena
+    int64_t lease_epoch;     // of this run's hold on the trace
+    const char *lease_owner; // names this run; in the arena
     cdr_queue queue;
     bool is_session;
     cdr_mutex mu;
@@ -221,7 +221,8 @@ cadre_frame *cdr_frame_new_root_locked(cdr_tree *tree, const cdr_birth *birth)
     CDR_REQUIRES(tree->mu);
 
 // The root of a loaded tree goes on; the stream starts once more.
-void cdr_frame_resume_root_locked(cdr_tree *tree) CDR_REQUIRES(tree->mu);
+void cdr_frame_resume_root_locked(cdr_tree *tree, int64_t timeout_ms)
+    CDR_REQUIRES(tree->mu);
 
 // pending -> running; a fact when `tell`.
 void cdr_frame_start_locked(cadre_frame *frame, bool tell);

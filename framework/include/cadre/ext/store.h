@@ -71,9 +71,9 @@ typedef struct cadre_query {
 
 typedef struct cadre_lease {
     cadre_id trace;
-    const char *owner; // host, boot id, pid and start time, see run/lease.h
+    const char *owner; // names a run of a process, see run/lease.h
+    const char *from;  // who is known to be gone; NULL, "": only a free lease is taken
     int seconds;
-    bool take_over; // the holder is known to be dead
 } cadre_lease;
 
 // Thread: all but init and fini are called by many threads at once; no framework lock

@@ -1,0 +1,256 @@
+// Resume: who may go on with a run, and what a call that kills its process leads to.
+#include "support/check.h"
+#include "support/folder.h"
+
+#include "cadre/cadre.h"
+#include "cadre/ext/store.h"
+#include "run/run.h"
+#include "team/kinds.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// --- A store that dies when it is told to ---
+
+static cadre_store_ops dying;
+static const cadre_store_ops *real;
+static atomic_bool is_dead;
+
+static cadre_status dying_commit(void *state, cadre_commit *commit, cadre_error *err)
+{
+    if (atomic_load(&is_dead))
+        return cadre_fail(err, CADRE_ESTORE, "dead");
+    return real->commit(state, commit, err);
+}
+
+static void make_mortal(cadre_runtime *runtime)
+{
+    real = runtime->store_ops;
+    dying = *real;
+    dying.commit = dying_commit;
+    dying.release = NULL; // the record must outlive the run that was cut
+    runtime->store_ops = &dying;
+    atomic_store(&is_dead, false);
+}
+
+// --- A team with one tool ---
+
+typedef struct gate {
+    pthread_mutex_t mu;
+    pthread_cond_t changed;
+    bool is_inside, is_open;
+    int n_calls;
+} gate;
+
+#define GATE_INIT                                                                      \
+    {                                                                                  \
+        PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false, false, 0           \
+    }
+
+static cadre_status wait_at_gate(void *ctx, cadre_frame *frame, const json_t *arguments,
+                                 cadre_error *err)
+{
+    gate *g = ctx;
+    (void)arguments;
+    pthread_mutex_lock(&g->mu);
+    g->is_inside = true;
+    g->n_calls++;
+    pthread_cond_broadcast(&g->changed);
+    while (!g->is_open)
+        pthread_cond_wait(&g->changed, &g->mu);
+    pthread_mutex_unlock(&g->mu);
+    return cadre_frame_set_output(frame, "through", err);
+}
+
+static cadre_status kill_process(void *ctx, cadre_frame *frame, const json_t *arguments,
+                                 cadre_error *err)
+{
+    int *n_calls = ctx;
+    (void)arguments;
+    (*n_calls)++;
+    atomic_store(&is_dead, true);
+    return cadre_frame_set_output(frame, "unheard", err);
+}
+
+static const char script_text[] = "agents:\n"
+                                  "  clerk:\n"
+                                  "    - {tool_calls: [{name: act, arguments: {}}]}\n"
+                                  "    - {text: Done.}\n";
+
+typedef struct fixture {
+    cadre_runtime *runtime;
+    cadre_team *team;
+    test_folder folder;
+    cadre_error err;
+} fixture;
+
+typedef cadre_status (*tool_run)(void *ctx, cadre_frame *frame, const json_t *arguments,
+                                 cadre_error *err);
+
+static bool set_up(fixture *f, const char *type, tool_run act, void *ctx)
+{
+    char script[FOLDER_PATH_SIZE];
+    char url[FOLDER_PATH_SIZE] = "memory";
+    memset(f, 0, sizeof *f);
+    if (!CHECK(folder_make(&f->folder)) ||
+        !CHECK(folder_write(&f->folder, "script.yaml", script_text, script)))
+        return false;
+    if (strcmp(type, "memory") != 0)
+        snprintf(url, sizeof url, "%s:%s/runs.db", type, f->folder.path);
+    CHECK_OK(cadre_runtime_open(CADRE_RUNTIME(.store = url, .script = script),
+                                &f->runtime, &f->err),
+             &f->err);
+    make_mortal(f->runtime);
+    f->team = cadre_team_new(f->runtime, "office");
+    cadre_team_add_llm(f->team, CADRE_LLM(.name = "clerk", .model = "openai/m",
+                                          .tools = CADRE_NAMES("act")));
+    cadre_team_add_tool(f->team, CADRE_TOOL(.name = "act", .run = act, .ctx = ctx,
+                                            .replay_safe = true));
+    cadre_team_set_root(f->team, "clerk");
+    return true;
+}
+
+static void tear_down(fixture *f)
+{
+    cadre_team_free(f->team);
+    cadre_runtime_close(f->runtime);
+    folder_remove(&f->folder);
+}
+
+// --- Who may go on ---
+
+static bool is_held(fixture *f, const char *trace)
+{
+    cadre_record *record = NULL;
+    CHECK_OK(cadre_record_open(f->runtime, trace, &record, &f->err), &f->err);
+    bool held = cadre_record_get_info(record)->is_held;
+    cadre_record_close(record);
+    return held;
+}
+
+static void check_live_run(const char *type)
+{
+    fixture f;
+    gate g = GATE_INIT;
+    cadre_run *run = NULL;
+    cadre_run *second = NULL;
+    if (!set_up(&f, type, wait_at_gate, &g))
+        return;
+    CHECK_OK(cadre_run_start(f.team, CADRE_RUN(.input = "Go."), &run, &f.err), &f.err);
+    pthread_mutex_lock(&g.mu);
+    while (!g.is_inside)
+        pthread_cond_wait(&g.changed, &g.mu);
+    pthread_mutex_unlock(&g.mu);
+    const char *trace = cadre_run_trace_id(run);
+    CHECK(is_held(&f, trace));
+    cadre_status status = cadre_run_resume(f.team, trace, NULL, &second, &f.err);
+    CHECK_STATUS(status, CADRE_EBUSY, &f.err);
+    CHECK_INT(f.err.error_class, CADRE_CLASS_LEASE);
+    CHECK_CONTAINS(f.err.text, "is under way");
+    cadre_error_clear(&f.err);
+    pthread_mutex_lock(&g.mu);
+    g.is_open = true;
+    pthread_cond_broadcast(&g.changed);
+    pthread_mutex_unlock(&g.mu);
+    CHECK_OK(cadre_run_wait(run, NULL, &f.err), &f.err);
+    CHECK(!is_held(&f, trace));
+    CHECK_INT(g.n_calls, 1);
+    cadre_run_free(run);
+    tear_down(&f);
+}
+
+static void test_resume__a_live_run_of_this_process_is_busy(void)
+{
+    for (size_t i = 0; cdr_kinds_stores[i] != NULL; i++)
+        check_live_run(cdr_kinds_stores[i]->type);
+}
+
+// --- A call that kills its process ---
+
+static void run_until_dead(fixture *f, char trace[64])
+{
+    cadre_run *run = NULL;
+    CHECK_OK(cadre_run_start(f->team, CADRE_RUN(.input = "Go."), &run, &f->err),
+             &f->err);
+    CHECK_INT(cadre_run_wait(run, NULL, NULL), CADRE_ESTORE);
+    snprintf(trace, 64, "%s", cadre_run_trace_id(run));
+    cadre_run_free(run);
+    atomic_store(&is_dead, false);
+}
+
+static void check_deadly_tool(const char *type)
+{
+    fixture f;
+    int n_calls = 0;
+    int n_resumed = 0;
+    cadre_run *run = NULL;
+    const cadre_result *result = NULL;
+    char trace[64];
+    if (!set_up(&f, type, kill_process, &n_calls))
+        return;
+    run_until_dead(&f, trace);
+    cadre_status status = CADRE_ESTORE;
+    while (status == CADRE_ESTORE && n_resumed++ < 10) {
+        cadre_run_free(run);
+        run = NULL;
+        atomic_store(&is_dead, false);
+        cadre_error_clear(&f.err);
+        if (!CHECK_OK(cadre_run_resume(f.team, trace, NULL, &run, &f.err), &f.err))
+            break;
+        status = cadre_run_wait(run, &result, NULL);
+    }
+    CHECK_INT(status, CADRE_OK);
+    if (status == CADRE_OK)
+        CHECK_TEXT(result->text, "Done.");
+    CHECK_INT(n_calls, 5); // first, seen as cut from the second on, then 3 restarts
+    CHECK_INT(n_resumed, 5);
+    cadre_run_free(run);
+    tear_down(&f);
+}
+
+static void test_resume__a_call_is_not_cut_for_ever(void)
+{
+    for (size_t i = 0; cdr_kinds_stores[i] != NULL; i++)
+        check_deadly_tool(cdr_kinds_stores[i]->type);
+}
+
+// --- Time ---
+
+static cadre_status kill_then_sleep(void *ctx, cadre_frame *frame,
+                                    const json_t *arguments, cadre_error *err)
+{
+    if (*(int *)ctx == 0)
+        return kill_process(ctx, frame, arguments, err);
+    return cadre_frame_sleep(frame, 600000, err);
+}
+
+static void test_resume__has_a_time_of_its_own(void)
+{
+    fixture f;
+    int n_calls = 0;
+    cadre_run *run = NULL;
+    char trace[64];
+    if (!set_up(&f, "memory", kill_then_sleep, &n_calls))
+        return;
+    run_until_dead(&f, trace);
+    CHECK_OK(cadre_run_resume(f.team, trace, CADRE_RUN(.timeout_ms = 20), &run, &f.err),
+             &f.err);
+    CHECK_INT(cadre_run_wait(run, NULL, NULL), CADRE_ETIMEOUT);
+    cadre_run_free(run);
+    tear_down(&f);
+}
+
+static const CU_TestInfo tests[] = {
+    CHECK_TEST(test_resume__a_live_run_of_this_process_is_busy),
+    CHECK_TEST(test_resume__a_call_is_not_cut_for_ever),
+    CHECK_TEST(test_resume__has_a_time_of_its_own),
+    CU_TEST_INFO_NULL,
+};
+
+int main(void)
+{
+    return check_main("run/resume", tests);
+}
