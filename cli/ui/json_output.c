@@ -25,7 +25,7 @@ static json_t *repaired(const char *text)
     return value;
 }
 
-static json_t *text_or_null(const char *text)
+json_t *cli_json_text(const char *text)
 {
     if (!text)
         return json_null();
@@ -36,7 +36,7 @@ static json_t *text_or_null(const char *text)
 // "" stands for "there is none" in the library.
 static json_t *name_or_null(const char *name)
 {
-    return text_or_null(name && *name ? name : NULL);
+    return cli_json_text(name && *name ? name : NULL);
 }
 
 static void set(json_t *object, const char *key, json_t *value)
@@ -45,7 +45,7 @@ static void set(json_t *object, const char *key, json_t *value)
     json_object_set_new(object, key, value);
 }
 
-static json_t *time_json(int64_t ms)
+json_t *cli_json_time(int64_t ms)
 {
     time_t seconds = (time_t)(ms / 1000);
     struct tm parts;
@@ -79,8 +79,8 @@ static json_t *error_json(const cadre_error_info *error)
     if (error->error_class == CADRE_CLASS_NONE)
         return json_null();
     object = json_object();
-    set(object, "class", text_or_null(cadre_error_class_name(error->error_class)));
-    set(object, "message", text_or_null(error->message ? error->message : ""));
+    set(object, "class", cli_json_text(cadre_error_class_name(error->error_class)));
+    set(object, "message", cli_json_text(error->message ? error->message : ""));
     set(object, "retryable", json_boolean(error->retryable));
     set(object, "agent", name_or_null(error->agent));
     set(object, "frame", name_or_null(error->frame_id));
@@ -90,7 +90,7 @@ static json_t *error_json(const cadre_error_info *error)
 static json_t *stop_reason_json(cadre_stop_reason reason)
 {
     return reason == CADRE_STOP_NONE ? json_null()
-                                     : text_or_null(cadre_stop_reason_name(reason));
+                                     : cli_json_text(cadre_stop_reason_name(reason));
 }
 
 static json_t *tool_calls_json(const cadre_message *message)
@@ -100,9 +100,9 @@ static json_t *tool_calls_json(const cadre_message *message)
     for (size_t i = 0; i < message->n_tool_calls; i++) {
         const cadre_tool_call *call = &message->tool_calls[i];
         json_t *object = json_object();
-        set(object, "id", text_or_null(call->id));
-        set(object, "name", text_or_null(call->name));
-        set(object, "arguments", text_or_null(call->arguments));
+        set(object, "id", cli_json_text(call->id));
+        set(object, "name", cli_json_text(call->name));
+        set(object, "arguments", cli_json_text(call->arguments));
         json_array_append_new(calls, object);
     }
     return calls;
@@ -112,9 +112,9 @@ static json_t *message_json(const cadre_message *message)
 {
     json_t *object = json_object();
 
-    set(object, "role", text_or_null(cadre_role_name(message->role)));
-    set(object, "content", text_or_null(message->text));
-    set(object, "reasoning", text_or_null(message->reasoning));
+    set(object, "role", cli_json_text(cadre_role_name(message->role)));
+    set(object, "content", cli_json_text(message->text));
+    set(object, "reasoning", cli_json_text(message->reasoning));
     set(object, "tool_calls", tool_calls_json(message));
     return object;
 }
@@ -124,11 +124,11 @@ static void add_message_end(json_t *line, const cadre_event *event)
     const cadre_message *message = event->u.message_end.message;
     cadre_finish finish = event->u.message_end.finish;
 
-    set(line, "message_id", text_or_null(message->id));
+    set(line, "message_id", cli_json_text(message->id));
     set(line, "message", message_json(message));
     set(line, "finish",
         finish == CADRE_FINISH_NONE ? json_null()
-                                    : text_or_null(cadre_finish_name(finish)));
+                                    : cli_json_text(cadre_finish_name(finish)));
     set(line, "usage", usage_json(&event->u.message_end.usage));
     set(line, "attempts", json_integer(event->u.message_end.attempts));
 }
@@ -137,16 +137,16 @@ static void add_frame(json_t *line, const cadre_event *event)
 {
     if (event->type == CADRE_EVENT_FRAME_START) {
         set(line, "parent", name_or_null(event->u.frame_start.parent_id));
-        set(line, "key", text_or_null(event->u.frame_start.key));
-        set(line, "referer", text_or_null(event->u.frame_start.referer));
+        set(line, "key", cli_json_text(event->u.frame_start.key));
+        set(line, "referer", cli_json_text(event->u.frame_start.referer));
         set(line, "depth", json_integer(event->u.frame_start.depth));
-        set(line, "input", text_or_null(event->u.frame_start.input));
+        set(line, "input", cli_json_text(event->u.frame_start.input));
         return;
     }
     set(line, "status",
-        text_or_null(cadre_frame_status_name(event->u.frame_end.status)));
+        cli_json_text(cadre_frame_status_name(event->u.frame_end.status)));
     set(line, "stop_reason", stop_reason_json(event->u.frame_end.stop_reason));
-    set(line, "output", text_or_null(event->u.frame_end.output));
+    set(line, "output", cli_json_text(event->u.frame_end.output));
     set(line, "usage", usage_json(&event->u.frame_end.usage));
     set(line, "duration_ms", json_integer(event->u.frame_end.duration_ms));
 }
@@ -155,19 +155,19 @@ static void add_tool(json_t *line, const cadre_event *event)
 {
     switch (event->type) {
     case CADRE_EVENT_TOOL_CALL:
-        set(line, "call_id", text_or_null(event->u.tool_call.call_id));
-        set(line, "name", text_or_null(event->u.tool_call.name));
-        set(line, "arguments", text_or_null(event->u.tool_call.arguments));
+        set(line, "call_id", cli_json_text(event->u.tool_call.call_id));
+        set(line, "name", cli_json_text(event->u.tool_call.name));
+        set(line, "arguments", cli_json_text(event->u.tool_call.arguments));
         break;
     case CADRE_EVENT_TOOL_PROGRESS:
-        set(line, "call_id", text_or_null(event->u.tool_progress.call_id));
-        set(line, "name", text_or_null(event->u.tool_progress.name));
-        set(line, "text", text_or_null(event->u.tool_progress.text));
+        set(line, "call_id", cli_json_text(event->u.tool_progress.call_id));
+        set(line, "name", cli_json_text(event->u.tool_progress.name));
+        set(line, "text", cli_json_text(event->u.tool_progress.text));
         break;
     default:
-        set(line, "call_id", text_or_null(event->u.tool_result.call_id));
-        set(line, "name", text_or_null(event->u.tool_result.name));
-        set(line, "result", text_or_null(event->u.tool_result.result));
+        set(line, "call_id", cli_json_text(event->u.tool_result.call_id));
+        set(line, "name", cli_json_text(event->u.tool_result.name));
+        set(line, "result", cli_json_text(event->u.tool_result.result));
         set(line, "is_error",
             json_boolean(event->u.tool_result.code != CADRE_RESULT_OK));
         set(line, "duration_ms", json_integer(event->u.tool_result.duration_ms));
@@ -177,19 +177,19 @@ static void add_tool(json_t *line, const cadre_event *event)
 
 static void add_transfer(json_t *line, const cadre_event *event)
 {
-    set(line, "from", text_or_null(event->u.transfer.from));
-    set(line, "to", text_or_null(event->u.transfer.to));
-    set(line, "message", text_or_null(event->u.transfer.message));
-    set(line, "decision", text_or_null(event->u.transfer.decision));
+    set(line, "from", cli_json_text(event->u.transfer.from));
+    set(line, "to", cli_json_text(event->u.transfer.to));
+    set(line, "message", cli_json_text(event->u.transfer.message));
+    set(line, "decision", cli_json_text(event->u.transfer.decision));
     set(line, "reason", name_or_null(event->u.transfer.reason));
 }
 
 static void add_stream_end(json_t *line, const cadre_event *event)
 {
     set(line, "status",
-        text_or_null(cadre_frame_status_name(event->u.stream_end.status)));
+        cli_json_text(cadre_frame_status_name(event->u.stream_end.status)));
     set(line, "stop_reason", stop_reason_json(event->u.stream_end.stop_reason));
-    set(line, "output", text_or_null(event->u.stream_end.output));
+    set(line, "output", cli_json_text(event->u.stream_end.output));
     set(line, "error", error_json(&event->u.stream_end.error));
     set(line, "usage", usage_json(&event->u.stream_end.usage));
     set(line, "cost", json_null());
@@ -200,8 +200,8 @@ static void add_fields(json_t *line, const cadre_event *event)
 {
     switch (event->type) {
     case CADRE_EVENT_STREAM_START:
-        set(line, "trace_id", text_or_null(event->u.stream_start.trace_id));
-        set(line, "team", text_or_null(event->u.stream_start.team));
+        set(line, "trace_id", cli_json_text(event->u.stream_start.trace_id));
+        set(line, "team", cli_json_text(event->u.stream_start.team));
         set(line, "offline", json_boolean(event->u.stream_start.offline));
         break;
     case CADRE_EVENT_FRAME_START:
@@ -209,12 +209,12 @@ static void add_fields(json_t *line, const cadre_event *event)
         add_frame(line, event);
         break;
     case CADRE_EVENT_MESSAGE_START:
-        set(line, "message_id", text_or_null(event->u.message_start.message_id));
+        set(line, "message_id", cli_json_text(event->u.message_start.message_id));
         break;
     case CADRE_EVENT_TEXT_DELTA:
     case CADRE_EVENT_REASONING_DELTA:
-        set(line, "message_id", text_or_null(event->u.delta.message_id));
-        set(line, "text", text_or_null(event->u.delta.text));
+        set(line, "message_id", cli_json_text(event->u.delta.message_id));
+        set(line, "text", cli_json_text(event->u.delta.text));
         break;
     case CADRE_EVENT_MESSAGE_END:
         add_message_end(line, event);
@@ -246,7 +246,7 @@ static json_t *now_json(void)
     struct timespec now;
 
     clock_gettime(CLOCK_REALTIME, &now);
-    return time_json((int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000);
+    return cli_json_time((int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000);
 }
 
 json_t *cli_json_event(const cadre_event *event)
@@ -254,7 +254,7 @@ json_t *cli_json_event(const cadre_event *event)
     json_t *line = json_object();
 
     set(line, "seq", event->seq > 0 ? json_integer(event->seq) : json_null());
-    set(line, "type", text_or_null(cadre_event_type_name(event->type)));
+    set(line, "type", cli_json_text(cadre_event_type_name(event->type)));
     set(line, "time", now_json());
     set(line, "frame", name_or_null(event->frame_id));
     set(line, "thread_id", name_or_null(event->thread_id));
@@ -273,29 +273,29 @@ static json_t *frame_json(const cadre_frame_info *frame, const char *parent_id)
 {
     json_t *object = json_object(), *usage = json_object();
 
-    set(object, "id", text_or_null(frame->id));
-    set(object, "trace_id", text_or_null(frame->trace_id));
+    set(object, "id", cli_json_text(frame->id));
+    set(object, "trace_id", cli_json_text(frame->trace_id));
     set(object, "parent_id", name_or_null(parent_id));
-    set(object, "key", text_or_null(frame->key));
-    set(object, "kind", text_or_null(frame->kind));
-    set(object, frame->kind, text_or_null(frame->name));
-    set(object, "referer", text_or_null(frame->referer));
+    set(object, "key", cli_json_text(frame->key));
+    set(object, "kind", cli_json_text(frame->kind));
+    set(object, frame->kind, cli_json_text(frame->name));
+    set(object, "referer", cli_json_text(frame->referer));
     set(object, "depth", json_integer(frame->depth));
     set(object, "conversation_id", name_or_null(frame->conversation_id));
-    set(object, "status", text_or_null(cadre_frame_status_name(frame->status)));
+    set(object, "status", cli_json_text(cadre_frame_status_name(frame->status)));
     set(object, "stop_reason", stop_reason_json(frame->stop_reason));
     set(object, "abort_requested", json_boolean(frame->abort_reason[0] != '\0'));
     set(object, "abort_reason",
         frame->abort_reason[0] == '\0' ? json_null()
                                        : json_string(frame->abort_reason));
     set(object, "error", error_json(&frame->error));
-    set(object, "input", text_or_null(frame->input));
-    set(object, "output", text_or_null(frame->output));
+    set(object, "input", cli_json_text(frame->input));
+    set(object, "output", cli_json_text(frame->output));
     set(usage, "own", usage_json(&frame->own));
     set(usage, "subtree", usage_json(&frame->usage));
     set(object, "usage", usage);
-    set(object, "created_at", time_json(frame->created_at));
-    set(object, "completed_at", time_json(frame->completed_at));
+    set(object, "created_at", cli_json_time(frame->created_at));
+    set(object, "completed_at", cli_json_time(frame->completed_at));
     set(object, "duration_ms", json_integer(frame->duration_ms));
     return object;
 }
@@ -313,7 +313,7 @@ int *cli_json_agent_parents(cli_frames frames)
     return parents;
 }
 
-static json_t *frames_json(cli_frames frames, bool wants_all)
+json_t *cli_json_frames(cli_frames frames, bool wants_all)
 {
     json_t *array = json_array();
     int *parents = cli_json_agent_parents(frames);
@@ -334,11 +334,11 @@ json_t *cli_json_result(const cadre_result *result, cli_frames frames,
 {
     json_t *object = json_object();
 
-    set(object, "trace_id", text_or_null(result->trace_id));
-    set(object, "status", text_or_null(cadre_frame_status_name(result->status)));
+    set(object, "trace_id", cli_json_text(result->trace_id));
+    set(object, "status", cli_json_text(cadre_frame_status_name(result->status)));
     set(object, "stop_reason", stop_reason_json(result->stop_reason));
     set(object, "agent", name_or_null(result->agent));
-    set(object, "output", text_or_null(result->text));
+    set(object, "output", cli_json_text(result->text));
     set(object, "error", error_json(&result->error));
     set(object, "usage", usage_json(&result->usage));
     set(object, "cost", json_null());
@@ -346,7 +346,7 @@ json_t *cli_json_result(const cadre_result *result, cli_frames frames,
     set(object, "stop_ms",
         result->stop_ms < 0 ? json_null() : json_integer(result->stop_ms));
     set(object, "offline", json_boolean(result->offline));
-    set(object, "frames", frames_json(frames, wants_all_frames));
+    set(object, "frames", cli_json_frames(frames, wants_all_frames));
     return object;
 }
 
@@ -367,7 +367,7 @@ json_t *cli_json_no_run(const cadre_error *err, const cadre_team *team)
     const char *const *problems = team ? cadre_team_problems(team, &n) : NULL;
 
     for (size_t i = 0; i < n; i++)
-        json_array_append_new(texts, text_or_null(problems[i]));
+        json_array_append_new(texts, cli_json_text(problems[i]));
     set(object, "error", error_json(&error));
     set(object, "problems", texts);
     return object;

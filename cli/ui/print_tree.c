@@ -271,14 +271,21 @@ static const char *note_of(const cadre_frame_info *frame)
     return strcmp(frame->key, "transfer") == 0 ? "(transfer)" : "";
 }
 
+static bool is_agent(const cadre_frame_info *frame)
+{
+    return strcmp(frame->kind, "agent") == 0;
+}
+
 static void fill_row(cli_tree_row *row, const cadre_frame_info *frame)
 {
+    bool is_over = frame->completed_at > 0;
+
     row->name = frame->name;
-    row->referer = frame->referer;
+    row->referer = is_agent(frame) ? frame->referer : frame->kind;
     row->state = cadre_frame_status_name(frame->status);
     row->note = note_of(frame);
     row->colour = cli_tree_status_colour(frame->status);
-    row->duration_ms = frame->duration_ms;
+    row->duration_ms = is_over ? frame->duration_ms : -1;
     row->input_tokens += frame->usage.input_tokens;
     row->output_tokens += frame->usage.output_tokens;
 }
@@ -289,36 +296,50 @@ bool cli_tree_is_failed_tool(const cadre_frame_info *frame)
                                                 frame->status == CADRE_FRAME_TIMEOUT);
 }
 
-// Rows of the agents among the frames, and of tool calls that failed. What an agent
-// used itself is what its subtree used without the subtrees of the agents below.
-static size_t fill_rows(cli_frames frames, const int *agent_parents, int *row_of,
-                        cli_tree_row *rows, int *parents)
+// What rows are made of: the frames, and the nearest frame above each that has a row.
+typedef struct row_source {
+    cli_frames frames;
+    cli_tree_scope scope;
+    const int *agent_parents;
+    int *row_of; // of each frame
+} row_source;
+
+static int parent_of(const row_source *source, size_t i)
+{
+    return source->scope == CLI_TREE_ALL ? source->frames.items[i].parent
+                                         : source->agent_parents[i];
+}
+
+// What a frame used itself is what its subtree used without the subtrees of the rows
+// below.
+static size_t fill_rows(const row_source *source, cli_tree_row *rows, int *parents)
 {
     size_t n = 0;
 
-    for (size_t i = 0; i < frames.count; i++) {
-        const cadre_frame_info *frame = &frames.items[i];
-        bool is_agent = strcmp(frame->kind, "agent") == 0;
-        int above = agent_parents[i] < 0 ? -1 : row_of[agent_parents[i]];
-        if (!is_agent && !cli_tree_is_failed_tool(frame))
+    for (size_t i = 0; i < source->frames.count; i++) {
+        const cadre_frame_info *frame = &source->frames.items[i];
+        bool is_row = source->scope == CLI_TREE_ALL || is_agent(frame);
+        int parent = parent_of(source, i);
+        int above = parent < 0 ? -1 : source->row_of[parent];
+        if (!is_row && !cli_tree_is_failed_tool(frame))
             continue;
-        if (is_agent && above >= 0) {
+        if (is_row && above >= 0) {
             rows[above].input_tokens -= frame->usage.input_tokens;
             rows[above].output_tokens -= frame->usage.output_tokens;
         }
-        if (is_agent)
+        if (is_row)
             fill_row(&rows[n], frame);
         else
             rows[n] = (cli_tree_row){
                 .name = frame->name, .note = frame->error.message, .is_remark = true};
         parents[n] = above;
-        row_of[i] = (int)n++;
+        source->row_of[i] = (int)n++;
     }
     return n;
 }
 
-bool cli_tree_print_frames(cli_frames frames, const cli_terminal *terminal,
-                           FILE *stream)
+bool cli_tree_print_frames(cli_frames frames, cli_tree_scope scope,
+                           const cli_terminal *terminal, FILE *stream)
 {
     int *agent_parents = cli_json_agent_parents(frames);
     int *row_of = calloc(frames.count + 1, sizeof(*row_of));
@@ -327,9 +348,10 @@ bool cli_tree_print_frames(cli_frames frames, const cli_terminal *terminal,
     bool has_memory = agent_parents && row_of && parents && rows;
 
     if (has_memory) {
+        const row_source source = {frames, scope, agent_parents, row_of};
         cli_tree_page page = {.rows = rows, .parents = parents};
         size_t screen_rows = 0;
-        page.n = fill_rows(frames, agent_parents, row_of, rows, parents);
+        page.n = fill_rows(&source, rows, parents);
         if (terminal->is_terminal)
             cli_terminal_size(terminal, &page.columns, &screen_rows);
         cli_tree_print(&page, terminal, stream, NULL);

@@ -34,10 +34,15 @@ typedef struct cli_tree_page {
 size_t cli_tree_print(const cli_tree_page *page, const cli_terminal *terminal,
                       FILE *stream, size_t *widths);
 
-// Prints the agents of a run that ended, and the tool calls that failed. False: no
-// memory.
-bool cli_tree_print_frames(cli_frames frames, const cli_terminal *terminal,
-                           FILE *stream);
+// Which frames of a run are shown.
+typedef enum cli_tree_scope {
+    CLI_TREE_AGENTS, // and the tool calls that failed
+    CLI_TREE_ALL
+} cli_tree_scope;
+
+// Prints the frames of a run. False: no memory.
+bool cli_tree_print_frames(cli_frames frames, cli_tree_scope scope,
+                           const cli_terminal *terminal, FILE *stream);
 
 // Did a tool call fail, other than by the end of its run?
 bool cli_tree_is_failed_tool(const cadre_frame_info *frame);

@@ -25,6 +25,19 @@ typedef struct show {
     bool is_streaming; // the answer is shown as it comes
 } show;
 
+// Told first: who looks for it will look after a crash.
+static void print_trace(const cadre_run *run, const cli_show_config *config)
+{
+    const char *trace = cadre_run_trace_id(run);
+
+    if (config->is_quiet)
+        return;
+    if (config->resume)
+        cli_report_note("trace %s (cadre resume %s %s)", trace, trace, config->resume);
+    else
+        cli_report_note("trace %s", trace);
+}
+
 static void show_init(show *it, cadre_run *run, const cli_show_config *config)
 {
     *it = (show){.run = run, .config = config};
@@ -35,8 +48,7 @@ static void show_init(show *it, cadre_run *run, const cli_show_config *config)
     it->is_streaming = config->form == CLI_SHOW_ANSWER && it->out.is_terminal;
     // Lines of events and a tree that is drawn again cannot share a screen.
     bool is_screen_taken = config->form == CLI_SHOW_EVENTS && it->out.is_terminal;
-    if (!config->is_quiet)
-        fprintf(stderr, "trace %s\n", cadre_run_trace_id(run));
+    print_trace(run, config);
     if (it->err.has_movement && !config->is_quiet && !is_screen_taken)
         it->live = cli_live_tree_start(&it->err);
 }
@@ -161,7 +173,7 @@ static void print_end(const show *it, const cadre_result *result, cli_frames fra
 
     if (!stream)
         return;
-    cli_tree_print_frames(frames, &it->err, stream);
+    cli_tree_print_frames(frames, CLI_TREE_AGENTS, &it->err, stream);
     cli_summary_print(stream, result, frames, it->n_retries);
     if (fclose(stream) == 0)
         fwrite(text, 1, len, stderr);

@@ -22,6 +22,8 @@ typedef struct cli_show_config {
     bool wants_all_frames; // --json: models and tools too
     const char *timeout;   // of the run, as it was given; NULL: none
     int64_t timeout_ms;
+    const char *resume; // what stands after "cadre resume TRACE " to go on with the run
+                        // if this program ends before it; NULL: nobody can
 } cli_show_config;
 
 // Shows the run to its end, closes stdout and returns what the program exits with. The

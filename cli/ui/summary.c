@@ -3,6 +3,7 @@
 
 #include "duration.h"
 #include "print_tree.h"
+#include "record.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -44,33 +45,68 @@ static void print_troubles(FILE *stream, size_t n_failed_tools, int64_t n_retrie
 }
 
 // How it ended, where that is not what one hopes for.
-static const char *reason_of(const cadre_result *result)
+static const char *reason_of(cadre_frame_status status, cadre_stop_reason reason)
 {
-    if (result->status != CADRE_FRAME_COMPLETED ||
-        result->stop_reason == CADRE_STOP_NONE ||
-        result->stop_reason == CADRE_STOP_FINAL)
+    if (status != CADRE_FRAME_COMPLETED || reason == CADRE_STOP_NONE ||
+        reason == CADRE_STOP_FINAL)
         return NULL;
-    return result->stop_reason == CADRE_STOP_LIMIT
-               ? "cut by the model's token limit"
-               : cadre_stop_reason_name(result->stop_reason);
+    return reason == CADRE_STOP_LIMIT ? "cut by the model's token limit"
+                                      : cadre_stop_reason_name(reason);
+}
+
+// Counts and what they took, of any run.
+typedef struct summary {
+    const char *status, *reason; // reason NULL: nothing worth a word
+    const cadre_usage *usage;
+    int64_t duration_ms; // -1: it is not over
+    int64_t n_retries;
+    bool is_offline;
+    const char *trace_id;
+} summary;
+
+static void print_summary(FILE *stream, const summary *it, cli_frames frames)
+{
+    char time[24];
+
+    fputs(it->status, stream);
+    if (it->reason)
+        fprintf(stream, " (%s)", it->reason);
+    print_count(stream, (int64_t)count_agents(frames), "agent");
+    print_count(stream, it->usage->model_calls, "model call");
+    if (it->usage->tool_calls > 0)
+        print_count(stream, it->usage->tool_calls, "tool call");
+    print_troubles(stream, count_failed_tools(frames), it->n_retries);
+    fprintf(stream, ", %" PRId64 " tokens in, %" PRId64 " out", it->usage->input_tokens,
+            it->usage->output_tokens);
+    cli_duration_format(it->duration_ms, time, sizeof(time));
+    fprintf(stream, "%s%s%s, trace %s\n", *time ? ", " : "", time,
+            it->is_offline ? ", offline" : "", it->trace_id);
 }
 
 void cli_summary_print(FILE *stream, const cadre_result *result, cli_frames frames,
                        int64_t n_retries)
 {
-    const char *reason = reason_of(result);
-    char time[24];
+    const summary it = {.status = cadre_frame_status_name(result->status),
+                        .reason = reason_of(result->status, result->stop_reason),
+                        .usage = &result->usage,
+                        .duration_ms = result->duration_ms,
+                        .n_retries = n_retries,
+                        .is_offline = result->offline,
+                        .trace_id = result->trace_id};
 
-    cli_duration_format(result->duration_ms, time, sizeof(time));
-    fputs(cadre_frame_status_name(result->status), stream);
-    if (reason)
-        fprintf(stream, " (%s)", reason);
-    print_count(stream, (int64_t)count_agents(frames), "agent");
-    print_count(stream, result->usage.model_calls, "model call");
-    if (result->usage.tool_calls > 0)
-        print_count(stream, result->usage.tool_calls, "tool call");
-    print_troubles(stream, count_failed_tools(frames), n_retries);
-    fprintf(stream, ", %" PRId64 " tokens in, %" PRId64 " out, %s%s, trace %s\n",
-            result->usage.input_tokens, result->usage.output_tokens, time,
-            result->offline ? ", offline" : "", result->trace_id);
+    print_summary(stream, &it, frames);
+}
+
+void cli_summary_print_record(FILE *stream, const cadre_record_info *info,
+                              cli_frames frames)
+{
+    static const cadre_frame_info none = {.completed_at = 0};
+    const cadre_frame_info *root = frames.count > 0 ? &frames.items[0] : &none;
+    const summary it = {.status = cli_record_status(info),
+                        .reason = reason_of(root->status, root->stop_reason),
+                        .usage = &root->usage,
+                        .duration_ms = root->completed_at > 0 ? root->duration_ms : -1,
+                        .trace_id = info->trace_id};
+
+    print_summary(stream, &it, frames);
 }

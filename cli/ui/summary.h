@@ -8,10 +8,15 @@
 
 #include "json_output.h"
 
+#include <cadre/record.h>
 #include <stdio.h>
 
 // `n_retries`: model calls that were tried again.
 void cli_summary_print(FILE *stream, const cadre_result *result, cli_frames frames,
                        int64_t n_retries);
+
+// The same of a record: what is not kept (retries, offline) is not told.
+void cli_summary_print_record(FILE *stream, const cadre_record_info *info,
+                              cli_frames frames);
 
 #endif

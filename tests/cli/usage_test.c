@@ -60,8 +60,8 @@ static void test_usage__help_lists_the_commands_on_stdout(void)
 
 static void test_usage__every_command_explains_itself(void)
 {
-    static const char *const names[] = {"check", "help",   "list",
-                                        "run",   "schema", "version"};
+    static const char *const names[] = {"check", "help", "list",   "resume", "run",
+                                        "runs",  "show", "schema", "tree",   "version"};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         program_result by_flag, by_help;

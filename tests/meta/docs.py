@@ -93,6 +93,9 @@ class Session:
             (self.folder / name).symlink_to(tree.ROOT / name)
         (self.folder / "build").symlink_to(program.parent)
         self.environment = dict(os.environ, HOME=str(self.folder))
+        # Where nobody says where, runs are recorded below the home folder.
+        self.environment.pop("CADRE_STORE", None)
+        self.environment.pop("XDG_STATE_HOME", None)
         self.environment["PATH"] = f"{program.parent}:{os.environ['PATH']}"
 
     def run(self, commands):

@@ -74,7 +74,8 @@ cadre_status store_post(store_case *s, cadre_fact *facts, size_t n);
 // Posts one fact that must be taken; is it refused?
 bool store_refuses_post(store_case *s, cadre_fact fact);
 
-// Asks for the lease of trace 1, from a holder who is gone (NULL: none); gives its epoch, -1 with the error in `err`.
+// Asks for the lease of trace 1, from a holder who is gone (NULL: none); gives its
+// epoch, -1 with the error in `err`.
 int64_t store_lease(store_case *s, const char *owner, int seconds, const char *from);
 
 // Commits trace 1 with conversation 100 and root 1.

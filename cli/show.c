@@ -1,0 +1,124 @@
+// cadre show: what was said in a recorded run.
+#include "ui/command.h"
+#include "ui/options.h"
+#include "ui/output.h"
+#include "ui/record.h"
+#include "ui/report.h"
+#include "ui/store.h"
+#include "ui/text.h"
+
+#include <string.h>
+
+// A text under its heading, indented, line by line.
+static void print_text(FILE *stream, const char *text)
+{
+    while (*text) {
+        size_t len = strcspn(text, "\n");
+        fputs("  ", stream);
+        cli_text_print(stream, text, len, CLI_TEXT_LINES);
+        fputc('\n', stream);
+        text += len + (text[len] == '\n');
+    }
+}
+
+static void print_words(FILE *stream, const char *text)
+{
+    cli_text_print(stream, text, strlen(text), CLI_TEXT_ONE_LINE);
+}
+
+static void print_calls(FILE *stream, const cadre_message *message)
+{
+    for (size_t i = 0; i < message->n_tool_calls; i++) {
+        const cadre_tool_call *call = &message->tool_calls[i];
+        fputs("  calls ", stream);
+        print_words(stream, call->name);
+        fputc(' ', stream);
+        print_words(stream, call->arguments);
+        fputc('\n', stream);
+    }
+}
+
+// "user", "user to triage", "triage", "tool look (tool_error)".
+static void print_speaker(FILE *stream, const cadre_message *message)
+{
+    bool is_tool = message->role == CADRE_ROLE_TOOL;
+
+    if (is_tool)
+        fputs("tool ", stream);
+    print_words(stream, is_tool           ? message->tool_name
+                        : *message->agent ? message->agent
+                                          : cadre_role_name(message->role));
+    if (!is_tool && *message->to) {
+        fputs(" to ", stream);
+        print_words(stream, message->to);
+    }
+    if (is_tool && message->code != CADRE_RESULT_OK)
+        fprintf(stream, " (%s)", cadre_result_code_name(message->code));
+    fputc('\n', stream);
+}
+
+static size_t print_conversation(const cli_record *it, const char *id, FILE *stream)
+{
+    size_t n_messages = 0, n_printed = 0;
+    const cadre_record_message *messages =
+        cadre_record_messages(it->record, &n_messages);
+
+    for (size_t i = 0; i < n_messages; i++) {
+        const cadre_message *message = messages[i].message;
+        if (strcmp(messages[i].conversation_id, id) != 0)
+            continue;
+        if (n_printed++ > 0)
+            fputc('\n', stream);
+        print_speaker(stream, message);
+        print_text(stream, message->text);
+        print_calls(stream, message);
+    }
+    return n_printed;
+}
+
+static int show_record(const cli_record *it, const char *conversation)
+{
+    const char *id = conversation           ? conversation
+                     : it->frames.count > 0 ? it->frames.items[0].conversation_id
+                                            : "";
+    cli_page page;
+
+    if (!cli_page_init(&page))
+        return CLI_EXIT_FAILED;
+    bool is_there = print_conversation(it, id, page.stream) > 0 || !conversation;
+    if (!is_there)
+        cli_report("nothing was said in a conversation '%s' of this run; those it has "
+                   "stand in `cadre tree --all --json`",
+                   conversation);
+    return cli_page_finish(&page, is_there ? CLI_EXIT_OK : CLI_EXIT_USAGE);
+}
+
+static int show_command(const cli_arguments *arguments)
+{
+    cli_record it;
+    int exit_status = cli_record_open(&it, arguments, cli_arguments_text(arguments, 0));
+
+    if (exit_status == CLI_EXIT_OK)
+        exit_status = show_record(&it, cli_arguments_value(arguments, "conversation"));
+    cli_record_close(&it);
+    return exit_status;
+}
+
+static const cli_option options[] = {
+    {"conversation", "ID", "another conversation than the run's main one"},
+    {"store", "URL", "where runs are recorded: " CLI_STORE_OPTION},
+};
+
+const cadre_command cadre_command_show = {
+    .name = "show",
+    .summary = "Shows what was said in a recorded run",
+    .arguments = "[TRACE]",
+    .max_arguments = 1,
+    .options = options,
+    .n_options = sizeof(options) / sizeof(options[0]),
+    .details =
+        "Without TRACE it is the newest run of the store. Speakers, texts, tool calls\n"
+        "and results stand in the order in which they were said. Members that have\n"
+        "conversations of their own (forks) are shown with --conversation.\n",
+    .run = show_command,
+};

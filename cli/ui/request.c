@@ -1,0 +1,275 @@
+// See request.h.
+#include "request.h"
+
+#include "duration.h"
+#include "json_output.h"
+#include "output.h"
+#include "record.h"
+#include "report.h"
+#include "text.h"
+
+#include <cadre/cadre.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+void cli_request_fini(cli_request *request)
+{
+    free(request->input);
+    free(request->resume);
+    json_decref(request->inputs);
+    cli_store_fini(&request->store);
+}
+
+static int no_memory(void)
+{
+    cli_report("out of memory");
+    return CLI_EXIT_FAILED;
+}
+
+// The team knows the types of its inputs and reads the texts by them.
+static int read_set(cli_request *it, const cli_arguments *arguments, const char *pair)
+{
+    size_t len = strcspn(pair, "=");
+    const char *value = pair + len + 1;
+
+    if (len == 0 || pair[len] != '=')
+        return cli_report_usage(arguments->command,
+                                "option '--set': expected NAME=VALUE, not '%s'", pair);
+    if (!cli_text_is_utf8(pair, strlen(pair)))
+        return cli_report_usage(arguments->command, "option '--set': '%s' is not UTF-8",
+                                pair);
+    char *name = strndup(pair, len);
+    int failure = name ? json_object_set_new(it->inputs, name, json_string(value)) : -1;
+    free(name);
+    return failure ? no_memory() : CLI_EXIT_OK;
+}
+
+static int read_sets(cli_request *it, const cli_arguments *arguments)
+{
+    int exit_status = CLI_EXIT_OK;
+
+    it->inputs = json_object();
+    for (size_t i = 0; i < arguments->n_given && exit_status == CLI_EXIT_OK; i++)
+        if (strcmp(arguments->given[i].option->name, "set") == 0)
+            exit_status = read_set(it, arguments, arguments->given[i].value);
+    return exit_status;
+}
+
+static int read_form(cli_request *it, const cli_arguments *arguments)
+{
+    bool is_json = cli_arguments_has(arguments, "json");
+    bool is_events = cli_arguments_has(arguments, "events");
+
+    if (is_json && is_events)
+        return cli_report_usage(arguments->command,
+                                "'--json' and '--events' exclude each other");
+    if (cli_arguments_has(arguments, "all") && !is_json)
+        return cli_report_usage(arguments->command, "'--all' goes with '--json'");
+    it->show = (cli_show_config){
+        .form = is_json     ? CLI_SHOW_JSON
+                : is_events ? CLI_SHOW_EVENTS
+                            : CLI_SHOW_ANSWER,
+        .is_quiet = cli_arguments_has(arguments, "quiet"),
+        .is_plain = cli_arguments_has(arguments, "plain"),
+        .wants_all_frames = cli_arguments_has(arguments, "all"),
+        .timeout = cli_arguments_value(arguments, "timeout"),
+        .timeout_ms = it->timeout_ms,
+    };
+    return CLI_EXIT_OK;
+}
+
+static int read_timeout(cli_request *it, const cli_arguments *arguments)
+{
+    const char *timeout = cli_arguments_value(arguments, "timeout");
+
+    if (!timeout)
+        return CLI_EXIT_OK;
+    if (!cli_duration_parse(timeout, &it->timeout_ms))
+        return cli_report_usage(arguments->command,
+                                "option '--timeout': expected a duration such as "
+                                "250ms, 10s, 5m or 2h, not '%s'",
+                                timeout);
+    if (it->timeout_ms == 0)
+        return cli_report_usage(
+            arguments->command,
+            "option '--timeout': 0 is no limit; leave the option out");
+    return CLI_EXIT_OK;
+}
+
+// As a shell reads it.
+static void print_word(FILE *stream, const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "0123456789_./:=,@%+-";
+
+    if (*word && strspn(word, plain) == strlen(word)) {
+        fputs(word, stream);
+        return;
+    }
+    fputc('\'', stream);
+    for (; *word; word++) {
+        if (*word == '\'')
+            fputs("'\\''", stream);
+        else
+            fputc(*word, stream);
+    }
+    fputc('\'', stream);
+}
+
+// A run that is gone on with needs what gave it its answers and its place again; how it
+// was shown is a matter of each time.
+static bool write_resume(cli_request *it, const cli_arguments *arguments)
+{
+    static const char *const kept[] = {"offline", "script", "set", "store"};
+    size_t len = 0;
+    FILE *stream = it->store.file ? open_memstream(&it->resume, &len) : NULL;
+
+    if (!stream)
+        return !it->store.file;
+    print_word(stream, it->team_path);
+    for (size_t i = 0; i < arguments->n_given; i++) {
+        const cli_given *given = &arguments->given[i];
+        for (size_t k = 0; k < sizeof(kept) / sizeof(kept[0]); k++) {
+            if (strcmp(given->option->name, kept[k]) != 0)
+                continue;
+            fprintf(stream, " --%s", kept[k]);
+            if (given->value) {
+                fputc(' ', stream);
+                print_word(stream, given->value);
+            }
+        }
+    }
+    return fclose(stream) == 0;
+}
+
+int cli_request_init(cli_request *request, const cli_arguments *arguments,
+                     const char *team_path)
+{
+    *request = (cli_request){.team_path = team_path};
+    request->runtime =
+        *CADRE_RUNTIME(.offline = cli_arguments_has(arguments, "offline"),
+                       .script = cli_arguments_value(arguments, "script"));
+    int exit_status = read_timeout(request, arguments);
+    if (exit_status == CLI_EXIT_OK)
+        exit_status = read_form(request, arguments);
+    if (exit_status == CLI_EXIT_OK)
+        exit_status = read_sets(request, arguments);
+    if (exit_status != CLI_EXIT_OK)
+        return exit_status;
+    if (!cli_store_init(&request->store, arguments))
+        return CLI_EXIT_FAILED;
+    if (!write_resume(request, arguments))
+        return no_memory();
+    request->show.resume = request->resume;
+    return CLI_EXIT_OK;
+}
+
+// There is no run: tells why, in the form that was asked for.
+static int report_no_run(const cli_request *it, const cadre_team *team,
+                         const cadre_error *err, int exit_status)
+{
+    cli_output output;
+
+    cli_report_problems(team, err);
+    if (it->show.form == CLI_SHOW_ANSWER)
+        return exit_status;
+    bool is_json = it->show.form == CLI_SHOW_JSON;
+    json_t *object = is_json ? cli_json_no_run(err, team) : cli_json_no_run_event(err);
+    cli_output_init(&output);
+    cli_output_write_json(&output, object, is_json ? JSON_INDENT(2) : JSON_COMPACT);
+    json_decref(object);
+    return cli_output_finish(&output, exit_status);
+}
+
+static cadre_status start(const cli_request *it, cadre_team *team, cadre_run **run,
+                          cadre_error *err)
+{
+    const cadre_run_config *config =
+        CADRE_RUN(.input = it->input, .inputs = it->inputs, .session = it->session,
+                  .timeout_ms = it->timeout_ms);
+
+    return it->trace ? cadre_run_resume(team, it->trace, config, run, err)
+                     : cadre_run_start(team, config, run, err);
+}
+
+// Another program has the run or the session: a matter of the store.
+static int exit_of_no_run(const cli_request *it, const cadre_error *err)
+{
+    bool is_shared = it->trace || it->session;
+
+    return err->status == CADRE_EBUSY && is_shared ? CLI_EXIT_STORE
+                                                   : cli_exit_of_error(err);
+}
+
+static int run_team(const cli_request *it, cadre_team *team)
+{
+    cadre_error err = CADRE_ERROR_INIT;
+    cadre_run *run = NULL;
+    cli_signals signals;
+
+    cli_signals_init(&signals);
+    if (start(it, team, &run, &err) != CADRE_OK) {
+        cli_signals_stop(&signals);
+        return report_no_run(it, team, &err, exit_of_no_run(it, &err));
+    }
+    int exit_status = cli_show_run(run, &signals, &it->show);
+    cadre_run_free(run);
+    return exit_status;
+}
+
+static int load_and_run(const cli_request *it, cadre_runtime *runtime)
+{
+    cadre_error err = CADRE_ERROR_INIT;
+    cadre_team *team = NULL;
+    int exit_status = CLI_EXIT_OK;
+
+    cadre_status status = cadre_team_load(runtime, it->team_path, &team, &err);
+    if (status == CADRE_OK)
+        exit_status = run_team(it, team);
+    else if (status == CADRE_EIO && !team) // the file that was named cannot be read
+        exit_status = report_no_run(it, team, &err, CLI_EXIT_USAGE);
+    else
+        exit_status = report_no_run(it, team, &err, cli_exit_of_error(&err));
+    cadre_team_free(team);
+    return exit_status;
+}
+
+// Can the run be gone on with, whatever the team? CLI_EXIT_OK, or what the program
+// exits with and why.
+static int check_trace(const cli_request *it, cadre_runtime *runtime, cadre_error *err)
+{
+    cadre_record *record = NULL;
+    cadre_status status = cadre_record_open(runtime, it->trace, &record, err);
+
+    if (status == CADRE_ENOTFOUND)
+        return CLI_EXIT_STORE;
+    if (status != CADRE_OK)
+        return cli_exit_of_error(err);
+    const cadre_record_info *info = cadre_record_get_info(record);
+    bool has_ended = cli_record_has_ended(info);
+    if (has_ended)
+        cadre_fail(err, CADRE_EINVAL,
+                   "run %s has ended (%s); `cadre show %s` tells what was said, and "
+                   "--session goes on with a conversation",
+                   it->trace, cadre_frame_status_name(info->status), it->trace);
+    cadre_record_close(record);
+    return has_ended ? CLI_EXIT_FAILED : CLI_EXIT_OK;
+}
+
+int cli_request_run(const cli_request *request)
+{
+    cadre_error err = CADRE_ERROR_INIT;
+    cadre_runtime *runtime = NULL;
+    int exit_status = CLI_EXIT_OK;
+
+    if (cli_store_open(&request->store, &request->runtime, &runtime, &err) != CADRE_OK)
+        return report_no_run(request, NULL, &err, cli_exit_of_error(&err));
+    if (request->trace)
+        exit_status = check_trace(request, runtime, &err);
+    exit_status = exit_status == CLI_EXIT_OK
+                      ? load_and_run(request, runtime)
+                      : report_no_run(request, NULL, &err, exit_status);
+    cadre_runtime_close(runtime);
+    return exit_status;
+}

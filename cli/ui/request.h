@@ -1,0 +1,49 @@
+// A run of a team that the command line asks for, new or to be gone on with: what
+// `cadre run` and `cadre resume` share.
+//
+// Thread: one thread.
+#ifndef CLI_REQUEST_H
+#define CLI_REQUEST_H
+
+#include "options.h"
+#include "show_run.h"
+#include "store.h"
+
+// Their options, for the beginning of a table.
+#define CLI_REQUEST_OPTIONS                                                            \
+    {"json", NULL, "print one JSON object: answer, usage, frames"},                    \
+        {"events", NULL, "print what happens as JSON, one object a line"},             \
+        {"all", NULL, "with --json: the frames of models and tools too"},              \
+        {"offline", NULL, "take all answers from the team's script, ask no model"},    \
+        {"script", "FILE", "take the answers from this script; implies --offline"},    \
+        {"set", "NAME=VALUE", "set an input of the team; may be given many times"},    \
+        {"timeout", "TIME", "end the run after so long: 250ms, 10s, 5m, 2h"},          \
+        {"store", "URL", "where runs are recorded: " CLI_STORE_OPTION},                \
+        {"plain", NULL, "no colours and no live tree on a terminal"},                  \
+    {                                                                                  \
+        "quiet", NULL, "print nothing on stderr but failures"                          \
+    }
+
+typedef struct cli_request {
+    const char *team_path;
+    const char *trace;   // to go on with; NULL: a new run
+    const char *session; // of a new run; NULL: none
+    char *input;         // of a new run; owned
+    json_t *inputs;      // owned; an object
+    char *resume;        // owned; see cli_show_config
+    int64_t timeout_ms;
+    cli_store store;
+    cadre_runtime_config runtime;
+    cli_show_config show;
+} cli_request;
+
+// Reads the shared options. CLI_EXIT_OK, or a failure told on stderr. Free it in both
+// cases.
+int cli_request_init(cli_request *request, const cli_arguments *arguments,
+                     const char *team_path);
+void cli_request_fini(cli_request *request);
+
+// Runs it to its end, closes stdout and returns what the program exits with.
+int cli_request_run(const cli_request *request);
+
+#endif
