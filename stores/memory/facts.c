@@ -342,9 +342,9 @@ cadre_status cdr_memory_apply_birth(cdr_memory_scope *scope, cadre_fact *fact,
             return cdr_memory_frame_refuse(trace, fact, undo, err);
     }
     bool is_root = cadre_id_is_none(row->parent);
-    if (is_root && conversation && !cadre_id_is_none(conversation->live_root))
-        return cdr_memory_fail_id(err, row->conversation, "conversation",
-                                  "has another run working in it");
+    if (is_root && conversation && !cadre_id_is_none(conversation->live_root) &&
+        !cdr_memory_frame_is_live_root(trace, conversation->live_root))
+        return cadre_fail(err, CADRE_EBUSY, "another run works in this conversation");
     cadre_status status = cdr_memory_frame_birth(trace, fact, undo, err);
     if (status == CADRE_OK && is_root && conversation) {
         conversation->live_root = row->id;

@@ -139,6 +139,26 @@ static cadre_status insert_frame(cdr_sqlite_batch *b, const cadre_frame_row *row
     return cdr_sqlite_call_run(&call, n_changed, err);
 }
 
+// A root lives in the conversation: that of another trace, or of this one.
+static cadre_status fail_occupied(const cdr_sqlite_batch *b, const cadre_frame_row *row,
+                                  cadre_error *err)
+{
+    char name[FRAME_NAME_SIZE];
+    char id[CADRE_ID_TEXT_SIZE];
+    cadre_id trace = {0, 0};
+    cdr_sqlite_call call;
+    cdr_sqlite_call_begin(&call, b->connection, CDR_SQLITE_FIND_LIVE_ROOT);
+    cdr_sqlite_call_id(&call, row->conversation);
+    if (cdr_sqlite_call_next(&call, NULL) == CADRE_OK)
+        trace = cdr_sqlite_take_id(&call);
+    cdr_sqlite_call_end(&call);
+    if (cadre_id_equal(trace, b->trace))
+        return cadre_fail(err, CADRE_ESTORE, "%s: is a second root of the trace",
+                          name_row(row, name));
+    cadre_id_text(trace, id);
+    return cadre_fail(err, CADRE_EBUSY, "run %s works in this conversation", id);
+}
+
 // Says of a birth that broke a rule which it was.
 static cadre_status fail_birth(const cdr_sqlite_batch *b, const cadre_frame_row *row,
                                cadre_error *err)
@@ -147,6 +167,8 @@ static cadre_status fail_birth(const cdr_sqlite_batch *b, const cadre_frame_row 
     const char *said = sqlite3_errmsg(b->connection->db);
     const char *why = "cannot be born";
     int code = sqlite3_extended_errcode(b->connection->db);
+    if (strstr(said, "frames.conversation_id"))
+        return fail_occupied(b, row, err);
     if (code == SQLITE_CONSTRAINT_PRIMARYKEY)
         why = "is born twice";
     else if (code == SQLITE_CONSTRAINT_FOREIGNKEY)
@@ -155,8 +177,6 @@ static cadre_status fail_birth(const cdr_sqlite_batch *b, const cadre_frame_row 
         why = "a sibling has this key";
     else if (strstr(said, "frames.trace_id"))
         why = "is a second root of the trace";
-    else if (strstr(said, "frames.conversation_id"))
-        why = "another run works in this conversation";
     return cadre_fail(err, CADRE_ESTORE, "%s: %s: %.120s (code %d)",
                       name_row(row, name), why, said, code);
 }

@@ -115,6 +115,9 @@ static const char *const texts[CDR_SQLITE_N_STATEMENTS] = {
     [CDR_SQLITE_FIND_FRAME] = "SELECT completed_at IS NOT NULL FROM frames "
                               "WHERE id = ?1 AND (?2 IS NULL OR trace_id = ?2)",
     [CDR_SQLITE_FIND_CONVERSATION] = "SELECT 1 FROM conversations WHERE id = ?1",
+    [CDR_SQLITE_FIND_LIVE_ROOT] =
+        "SELECT trace_id FROM frames INDEXED BY frames_live_root "
+        "WHERE conversation_id = ?1 AND is_root = 1 AND completed_at IS NULL",
     [CDR_SQLITE_FIND_LIVE_CHILD] =
         "SELECT id, kind, name FROM frames INDEXED BY frames_live "
         "WHERE trace_id = ?1 AND parent_id = ?2 AND completed_at IS NULL",

@@ -21,6 +21,7 @@ typedef enum cdr_sqlite_statement {
     CDR_SQLITE_FIND_FRAME,
     CDR_SQLITE_FIND_CONVERSATION,
     CDR_SQLITE_FIND_LIVE_CHILD,
+    CDR_SQLITE_FIND_LIVE_ROOT,
     CDR_SQLITE_FIND_REQUEST,
     CDR_SQLITE_NEXT_POSITION,
     // Refusals (temporary, of this connection).

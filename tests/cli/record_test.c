@@ -405,8 +405,8 @@ static void test_record__a_session_waits_for_its_run_that_was_cut(void)
                       "    - {text: Second.}\n",
                       script))
         return;
-    CHECK_COMMAND(&it, 5, "", "another run ", "run", "desk.yaml", "And?", "--session",
-                  "ada", "--script", script);
+    CHECK_COMMAND(&it, 5, "", trace, "run", "desk.yaml", "And?", "--session", "ada",
+                  "--script", script);
     CHECK_COMMAND(&it, 0, "First.\n", "", "resume", trace, "desk.yaml", "--script",
                   script);
     CHECK_COMMAND(&it, 0, "Second.\n", "", "run", "desk.yaml", "And?", "--session",

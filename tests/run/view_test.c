@@ -106,7 +106,7 @@ static void test_view__a_call_without_a_result_gets_a_synthetic_one(void)
     DRIVEN("solo", "call add {\"a\":1,\"b\":1}\ncall add {\"a\":2,\"b\":2}",
            "say never", "say going on");
     cadre_store_ops ops = *t.runtime->store_ops;
-    cut = (cut_store){t.runtime->store_ops, t.runtime->store, 2};
+    cut = (cut_store){t.runtime->store_ops, t.runtime->store, 3};
     ops.commit = cut_commit;
     t.runtime->store_ops = &ops;
     if (team_case_start(&t, CADRE_RUN(.input = "u1", .session = "s")) == NULL)

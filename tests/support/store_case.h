@@ -64,6 +64,9 @@ cadre_status store_commit(store_case *s, uint64_t trace, cadre_fact *facts, size
 #define CHECK_VIOLATION(s, trace, ...)                                                 \
     CHECK_STATUS(COMMIT(s, trace, __VA_ARGS__), CADRE_ESTORE, &(s)->err)
 
+#define CHECK_BUSY(s, trace, ...)                                                      \
+    CHECK_STATUS(COMMIT(s, trace, __VA_ARGS__), CADRE_EBUSY, &(s)->err)
+
 cadre_status store_post(store_case *s, cadre_fact *facts, size_t n);
 
 #define POST(s, ...)                                                                   \

@@ -150,6 +150,19 @@ static cadre_status take_session(cadre_run *run, const char *name, cadre_error *
     return status;
 }
 
+// Another process may work in the session: only the store knows, once the start is in
+// it.
+static cadre_status store_start(cdr_tree *tree, const char *session, cadre_error *err)
+{
+    if (session == NULL || cdr_tree_flush(tree, NULL) == CADRE_OK ||
+        tree->lost.status != CADRE_EBUSY)
+        return CADRE_OK; // a lost store is told by the run
+    return cadre_fail(err, CADRE_EBUSY,
+                      "session '%s': %s and is not at its end: wait for it, or resume "
+                      "it if it was cut",
+                      session, tree->lost.text);
+}
+
 // --- Start and resume ---
 
 static cadre_status check_config(const cadre_run_config *config, cadre_error *err)
@@ -233,6 +246,8 @@ cadre_status cadre_run_start(cadre_team *team, const cadre_run_config *config,
         status = take_session(run, config->session, &why);
     if (status == CADRE_OK)
         status = open_root(run->tree, config, &why);
+    if (status == CADRE_OK)
+        status = store_start(run->tree, config->session, &why);
     if (status == CADRE_OK)
         status = cdr_run_launch(run, &why);
     if (status != CADRE_OK) {

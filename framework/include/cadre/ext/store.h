@@ -91,7 +91,8 @@ typedef struct cadre_store_ops {
     cadre_status (*init)(void *state, const char *url, cadre_error *err);
     void (*fini)(void *state);
 
-    // Required. Makes a batch of facts true. Errors: ESTORE; then the outcome is
+    // Required. Makes a batch of facts true. Errors: EBUSY when a root is born into a
+    // conversation in which that of another trace lives; ESTORE, then the outcome is
     // unknown and the trace stops.
     cadre_status (*commit)(void *state, cadre_commit *commit, cadre_error *err);
 
