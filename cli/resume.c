@@ -27,15 +27,14 @@ const cadre_command cadre_command_resume = {
     .options = options,
     .n_options = sizeof(options) / sizeof(options[0]),
     .details =
-        "TRACE is the id that the run told at its start; `cadre runs` lists those "
-        "that\n"
-        "are cut. The store does not keep where the team file is: TEAM names it "
-        "again,\n"
-        "and so do --offline, --script and --set if the run had them.\n"
+        "TRACE is the id that the run told at its start; `cadre runs` lists those\n"
+        "that are cut. The store does not keep where the team file is: TEAM names\n"
+        "it again, and so do --offline, --script and --set if the run had them.\n"
         "\n"
-        "What is recorded is not done twice: no model is asked and no tool run again\n"
-        "for it. A tool that was running at the cut runs again only if its team file\n"
-        "says `replay: safe`; else the model is told that it was interrupted.\n"
+        "What is recorded is not done twice: no model is asked and no tool run\n"
+        "again for it. A tool that was running at the cut runs again only if its\n"
+        "team file says `replay: safe`; else the model is told that it was\n"
+        "interrupted.\n"
         "\n"
         "Output and exit status are those of `cadre run`. Exit status 5: another\n"
         "program holds the run, or the store has no such run.\n",

@@ -75,24 +75,21 @@ const cadre_command cadre_command_run = {
     .options = options,
     .n_options = sizeof(options) / sizeof(options[0]),
     .details =
-        "INPUT is a text; '-', or none when stdin is no terminal, reads stdin (UTF-8, "
-        "up\n"
-        "to 16 MiB, without the line end at its end).\n"
+        "INPUT is a text; '-', or none when stdin is no terminal, reads stdin\n"
+        "(UTF-8, up to 16 MiB, without the line end at its end).\n"
         "\n"
-        "The answer goes to stdout, on a terminal while it is written; trace id, live\n"
-        "tree, stack tree and summary go to stderr. With --json a run that could not\n"
-        "start prints {\"error\": ..., \"problems\": [...]} instead, with --events one "
-        "line\n"
-        "of type error.\n"
+        "The answer goes to stdout, on a terminal while it is written; trace id,\n"
+        "live tree, stack tree and summary go to stderr. With --json a run that\n"
+        "could not start prints {\"error\": ..., \"problems\": [...]} instead, with\n"
+        "--events one line of type error.\n"
         "\n"
-        "The run is recorded in --store, else in the one that CADRE_STORE names, else "
-        "in\n"
-        "$XDG_STATE_HOME/cadre/cadre.db, which is ~/.local/state/cadre/cadre.db where\n"
-        "nothing else is said. `cadre runs` lists what is there; `cadre resume` goes "
-        "on\n"
-        "with a run whose program was killed.\n"
+        "The run is recorded in --store, else in the one that CADRE_STORE names,\n"
+        "else in $XDG_STATE_HOME/cadre/cadre.db, which is\n"
+        "~/.local/state/cadre/cadre.db where nothing else is said. `cadre runs`\n"
+        "lists what is there; `cadre resume` goes on with a run whose program was\n"
+        "killed.\n"
         "\n"
-        "Ctrl-C stops the run and everything below it; a second one ends at once and\n"
-        "kills the tools that run.\n",
+        "Ctrl-C stops the run and everything below it; a second one ends at once\n"
+        "and kills the tools that run.\n",
     .run = run_run,
 };

@@ -117,8 +117,8 @@ const cadre_command cadre_command_show = {
     .options = options,
     .n_options = sizeof(options) / sizeof(options[0]),
     .details =
-        "Without TRACE it is the newest run of the store. Speakers, texts, tool calls\n"
-        "and results stand in the order in which they were said. Members that have\n"
-        "conversations of their own (forks) are shown with --conversation.\n",
+        "Without TRACE it is the newest run of the store. Speakers, texts, tool\n"
+        "calls and results stand in the order in which they were said. Members that\n"
+        "have conversations of their own (forks) are shown with --conversation.\n",
     .run = show_command,
 };
