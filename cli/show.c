@@ -65,7 +65,7 @@ static size_t print_conversation(const cli_record *it, const char *id, FILE *str
 
     for (size_t i = 0; i < n_messages; i++) {
         const cadre_message *message = messages[i].message;
-        if (strcmp(messages[i].conversation_id, id) != 0)
+        if (!messages[i].is_of_run || strcmp(messages[i].conversation_id, id) != 0)
             continue;
         if (n_printed++ > 0)
             fputc('\n', stream);

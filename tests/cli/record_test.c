@@ -328,7 +328,7 @@ static void check_resume_of_held(lab *it, cadre_team *team)
     if (!CHECK_OK(cadre_run_start(team, CADRE_RUN(.input = "Return"), &run, &err),
                   &err))
         return;
-    snprintf(holder, sizeof(holder), "/%d/", (int)getpid());
+    snprintf(holder, sizeof(holder), "process %d", (int)getpid());
     CHECK_COMMAND(it, 0, NULL, "", "runs");
     CHECK_COMMAND(it, 5, "", holder, "resume", cadre_run_trace_id(run), "desk.yaml",
                   "--offline");

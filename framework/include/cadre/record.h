@@ -27,6 +27,7 @@ typedef struct cadre_record_info {
 typedef struct cadre_record_message {
     const char *conversation_id;
     const cadre_message *message;
+    bool is_of_run; // else of another run of its session
 } cadre_record_message;
 
 // Gives the runs of the runtime's store, newest first, at most `limit` (0: all). The

@@ -265,7 +265,7 @@ void cdr_execute(cadre_frame *first, cdr_strand *strand, cdr_ran *ran)
         last->status = CADRE_FRAME_WAITING;
         last->deadline_ms = last->scope->deadline_ms; // its own time binds no other
         if (next->status == CADRE_FRAME_PENDING)
-            cdr_frame_start_locked(next, false);
+            cdr_frame_start_locked(next, true);
         bool many = has_many_facts_locked(tree);
         cdr_mutex_unlock(&tree->mu);
         if (many)

@@ -95,7 +95,7 @@ typedef enum holder_state {
     HOLDER_DEAD
 } holder_state;
 
-static holder_state state_of(const char *holder)
+static holder_state state_of(const char *holder, long *pid)
 {
     char place[PLACE_SIZE];
     char *end = NULL;
@@ -103,10 +103,10 @@ static holder_state state_of(const char *holder)
     size_t len = strlen(place);
     if (strncmp(holder, place, len) != 0 || holder[len] != '/')
         return HOLDER_ELSEWHERE;
-    long pid = strtol(holder + len + 1, &end, 10);
-    if (pid <= 0 || *end != '/')
+    *pid = strtol(holder + len + 1, &end, 10);
+    if (*pid <= 0 || *end != '/')
         return HOLDER_ELSEWHERE;
-    bool is_same = start_of(pid) == strtoull(end + 1, NULL, 10);
+    bool is_same = start_of(*pid) == strtoull(end + 1, NULL, 10);
     return is_same ? HOLDER_LIVES : HOLDER_DEAD;
 }
 
@@ -121,7 +121,8 @@ bool cdr_lease_is_held(const cadre_trace_row *row)
 {
     if (row->status >= CADRE_FRAME_COMPLETED || row->lease_owner[0] == '\0')
         return false;
-    holder_state state = state_of(row->lease_owner);
+    long pid = 0;
+    holder_state state = state_of(row->lease_owner, &pid);
     return state == HOLDER_LIVES ||
            (state == HOLDER_ELSEWHERE && row->lease_expires_at > wall_now_ms());
 }
@@ -146,6 +147,19 @@ cadre_status cdr_lease_hold_new(cdr_tree *tree, cadre_error *err)
     return name_holder(tree, err);
 }
 
+static cadre_status fail_held(const cdr_tree *tree, const char *holder,
+                              cadre_error *err)
+{
+    long pid = 0;
+    if (state_of(holder, &pid) == HOLDER_LIVES)
+        return cadre_fail_class(err, CADRE_EBUSY, CADRE_CLASS_LEASE, false,
+                                "run %s is under way in process %ld", tree->trace_text,
+                                pid);
+    return cadre_fail_class(err, CADRE_EBUSY, CADRE_CLASS_LEASE, false,
+                            "run %s is held from elsewhere, by '%s'", tree->trace_text,
+                            holder);
+}
+
 // Between the look and the taking another may be faster. It then has a fresh lease,
 // which is taken only from one who was seen dead.
 cadre_status cdr_lease_take(cdr_tree *tree, cadre_error *err)
@@ -160,9 +174,7 @@ cadre_status cdr_lease_take(cdr_tree *tree, cadre_error *err)
     if (status != CADRE_OK)
         return status;
     if (seen.is_held)
-        return cadre_fail_class(err, CADRE_EBUSY, CADRE_CLASS_LEASE, false,
-                                "run %s is under way, held by '%s'", tree->trace_text,
-                                seen.holder);
+        return fail_held(tree, seen.holder, err);
     const cadre_lease wanted = {.trace = tree->trace,
                                 .owner = tree->lease_owner,
                                 .from = seen.holder,

@@ -103,8 +103,8 @@ static const char *agent_of(const cadre_frame_info *frames,
 }
 
 // What is not stored with a row because others tell it: an agent's own usage is that of
-// its models and tools, and an error that was passed up happened where it stands
-// lowest.
+// its models and tools, that of an open frame what ended below it, and an error that
+// was passed up happened where it stands lowest.
 static void derive(cdr_run_listing *listing)
 {
     cadre_frame_info *frames = listing->frames;
@@ -119,6 +119,8 @@ static void derive(cdr_run_listing *listing)
         cadre_frame_info *parent = &frames[info->parent];
         if (!is_agent(info))
             cdr_usage_add(&parent->own, &info->own);
+        if (parent->status < CADRE_FRAME_COMPLETED)
+            cdr_usage_add(&parent->usage, &info->usage);
         if (is_agent(parent) && is_agent(info) && info->error.message[0] != '\0' &&
             strcmp(info->error.message, parent->error.message) == 0) {
             parent->error.agent = info->error.agent;

@@ -4,6 +4,7 @@
 #include "run/arguments.h"
 #include "run/lease.h"
 #include "run/run.h"
+#include "tree/id_table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@ struct cadre_record {
     cdr_message **held; // references
     cadre_record_message *messages;
     size_t n_messages, capacity;
+    cdr_id_table frames; // while it is read: those of the run
     bool is_there;
 };
 
@@ -124,8 +126,17 @@ static cadre_status take_message(void *ctx, const cadre_message_row *row,
     message->m.position = row->message.position;
     record->held[record->n_messages] = message;
     record->messages[record->n_messages++] =
-        (cadre_record_message){conversation, &message->m};
+        (cadre_record_message){conversation, &message->m,
+                               cdr_id_table_get(&record->frames, row->frame) != NULL};
     return CADRE_OK;
+}
+
+// Frames come before messages.
+static cadre_status note_frame(void *ctx, const cadre_frame_row *row, cadre_error *err)
+{
+    cadre_record *record = ctx;
+    return cdr_id_table_put(&record->frames, row->id, record) ? CADRE_OK
+                                                              : no_memory(err);
 }
 
 cadre_status cadre_record_open(cadre_runtime *runtime, const char *trace,
@@ -139,10 +150,13 @@ cadre_status cadre_record_open(cadre_runtime *runtime, const char *trace,
     cadre_record *record = calloc(1, sizeof *record);
     if (record == NULL)
         return no_memory(err);
-    const cadre_store_reader reader = {
-        .trace = take_trace, .message = take_message, .ctx = record};
+    const cadre_store_reader reader = {.trace = take_trace,
+                                       .frame = note_frame,
+                                       .message = take_message,
+                                       .ctx = record};
     cadre_status status =
         runtime->store_ops->read(runtime->store, &query, &reader, err);
+    cdr_id_table_fini(&record->frames);
     if (status == CADRE_OK && !record->is_there)
         status =
             cadre_fail(err, CADRE_ENOTFOUND, "there is no run %s in this store", trace);
