@@ -52,7 +52,9 @@ static cadre_status take_durability(sqlite_store *store, const char *options,
 static cadre_status parse_url(sqlite_store *store, const char *url, char path[PATH_MAX],
                               cadre_error *err)
 {
-    const char *mark = strchr(url, '?');
+    // Options have no slash, folders may have a question mark.
+    const char *name = strrchr(url, '/');
+    const char *mark = strchr(name == NULL ? url : name, '?');
     size_t len = mark ? (size_t)(mark - url) : strlen(url);
     if (len == 0 || url[0] == ':')
         return cadre_fail(err, CADRE_ECONFIG,

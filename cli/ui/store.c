@@ -35,8 +35,10 @@ static bool is_path(const char *text)
 static char *file_of(const char *url)
 {
     const char *path = url + SQLITE_LEN;
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash : path;
 
-    return strndup(path, strcspn(path, "?"));
+    return strndup(path, (size_t)(name - path) + strcspn(name, "?"));
 }
 
 static bool set_url(cli_store *store, const char *text)

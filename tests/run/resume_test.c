@@ -90,6 +90,17 @@ typedef struct fixture {
 typedef cadre_status (*tool_run)(void *ctx, cadre_frame *frame, const json_t *arguments,
                                  cadre_error *err);
 
+static cadre_team *make_team(fixture *f, tool_run act, void *ctx, bool is_safe)
+{
+    cadre_team *team = cadre_team_new(f->runtime, "office");
+    cadre_team_add_llm(team, CADRE_LLM(.name = "clerk", .model = "openai/m",
+                                       .tools = CADRE_NAMES("act")));
+    cadre_team_add_tool(team, CADRE_TOOL(.name = "act", .run = act, .ctx = ctx,
+                                         .replay_safe = is_safe));
+    cadre_team_set_root(team, "clerk");
+    return team;
+}
+
 static bool set_up(fixture *f, const char *type, tool_run act, void *ctx)
 {
     char script[FOLDER_PATH_SIZE];
@@ -104,12 +115,7 @@ static bool set_up(fixture *f, const char *type, tool_run act, void *ctx)
                                 &f->runtime, &f->err),
              &f->err);
     make_mortal(f->runtime);
-    f->team = cadre_team_new(f->runtime, "office");
-    cadre_team_add_llm(f->team, CADRE_LLM(.name = "clerk", .model = "openai/m",
-                                          .tools = CADRE_NAMES("act")));
-    cadre_team_add_tool(f->team, CADRE_TOOL(.name = "act", .run = act, .ctx = ctx,
-                                            .replay_safe = true));
-    cadre_team_set_root(f->team, "clerk");
+    f->team = make_team(f, act, ctx, true);
     return true;
 }
 
@@ -217,6 +223,96 @@ static void test_resume__a_call_is_not_cut_for_ever(void)
         check_deadly_tool(cdr_kinds_stores[i]->type);
 }
 
+// A tool that was not safe when it was cut does not become safe by an edit.
+static void test_resume__what_was_unsafe_stays_so(void)
+{
+    fixture f;
+    int n_calls = 0;
+    cadre_run *run = NULL;
+    char trace[64];
+    if (!set_up(&f, "memory", kill_process, &n_calls))
+        return;
+    cadre_team *edited = f.team;
+    f.team = make_team(&f, kill_process, &n_calls, false);
+    run_until_dead(&f, trace);
+    CHECK_OK(cadre_run_resume(edited, trace, NULL, &run, &f.err), &f.err);
+    CHECK_OK(cadre_run_wait(run, NULL, &f.err), &f.err);
+    CHECK_INT(n_calls, 1);
+    cadre_run_free(run);
+    cadre_team_free(edited);
+    tear_down(&f);
+}
+
+// --- Two processes in one session ---
+
+enum {
+    N_RUNS = 20
+};
+
+typedef struct talker {
+    fixture f;
+    int n_said, n_busy, n_other;
+} talker;
+
+static void *talk(void *arg)
+{
+    talker *t = arg;
+    for (int i = 0; i < N_RUNS; i++) {
+        cadre_run *run = NULL;
+        cadre_error_clear(&t->f.err);
+        cadre_status status = cadre_run_start(
+            t->f.team, CADRE_RUN(.input = "Go.", .session = "s"), &run, &t->f.err);
+        if (status == CADRE_OK)
+            status = cadre_run_wait(run, NULL, &t->f.err);
+        t->n_said += status == CADRE_OK;
+        t->n_busy += status == CADRE_EBUSY;
+        t->n_other += status != CADRE_OK && status != CADRE_EBUSY;
+        cadre_run_free(run);
+    }
+    return NULL;
+}
+
+static cadre_status answer(void *ctx, cadre_frame *frame, cadre_error *err)
+{
+    (void)ctx;
+    return cadre_frame_set_output(frame, "Said.", err);
+}
+
+static void open_talker(talker *t, const char *url)
+{
+    memset(t, 0, sizeof *t);
+    CHECK_OK(cadre_runtime_open(CADRE_RUNTIME(.store = url), &t->f.runtime, &t->f.err),
+             &t->f.err);
+    t->f.team = cadre_team_new(t->f.runtime, "talk");
+    cadre_team_add_function(t->f.team, CADRE_FUNCTION(.name = "talker", .run = answer));
+    cadre_team_set_root(t->f.team, "talker");
+}
+
+// Each runtime is to the store what a process of its own is.
+static void test_resume__two_that_start_in_one_session_are_told_apart(void)
+{
+    talker t[2];
+    pthread_t threads[2];
+    test_folder folder;
+    char url[FOLDER_PATH_SIZE];
+    if (!CHECK(folder_make(&folder)))
+        return;
+    snprintf(url, sizeof url, "sqlite:%s/runs.db", folder.path);
+    for (int i = 0; i < 2; i++)
+        open_talker(&t[i], url);
+    for (int i = 0; i < 2; i++)
+        CHECK_INT(pthread_create(&threads[i], NULL, talk, &t[i]), 0);
+    for (int i = 0; i < 2; i++) {
+        pthread_join(threads[i], NULL);
+        CHECK_INT(t[i].n_other, 0);
+        CHECK_INT(t[i].n_said + t[i].n_busy, N_RUNS);
+        cadre_team_free(t[i].f.team);
+        cadre_runtime_close(t[i].f.runtime);
+    }
+    CHECK(t[0].n_said + t[1].n_said > 0);
+    folder_remove(&folder);
+}
+
 // --- Time ---
 
 static cadre_status kill_then_sleep(void *ctx, cadre_frame *frame,
@@ -246,6 +342,8 @@ static void test_resume__has_a_time_of_its_own(void)
 static const CU_TestInfo tests[] = {
     CHECK_TEST(test_resume__a_live_run_of_this_process_is_busy),
     CHECK_TEST(test_resume__a_call_is_not_cut_for_ever),
+    CHECK_TEST(test_resume__what_was_unsafe_stays_so),
+    CHECK_TEST(test_resume__two_that_start_in_one_session_are_told_apart),
     CHECK_TEST(test_resume__has_a_time_of_its_own),
     CU_TEST_INFO_NULL,
 };

@@ -1,7 +1,9 @@
 // See lease.h.
 #include "run/lease.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +12,8 @@
 
 enum {
     LEASE_SECONDS = 60, // for a holder that cannot be seen from here
-    PLACE_SIZE = 160,
-    PROCESS_SIZE = PLACE_SIZE + 40
+    PLACE_SIZE = 110,
+    PROCESS_SIZE = PLACE_SIZE + 120
 };
 
 // Reads the first line of a file of the system; "?" when it cannot be read.
@@ -29,38 +31,56 @@ static void read_line(const char *path, char *text, size_t size)
         snprintf(text, size, "?");
 }
 
-// When a process started, in ticks since boot: field 22 of its stat. 0: it is not
-// there.
-static unsigned long long start_of(long pid)
+typedef struct process {
+    bool exists;
+    bool is_readable;         // else what follows is not known
+    bool is_zombie;           // dead, but its parent has not asked yet
+    unsigned long long start; // in ticks since boot
+} process;
+
+// Fields 3 (state) and 22 (start) of its stat. A system may hide those of others.
+static process look_at(long pid)
 {
     char path[64];
     char text[1024];
+    process p = {.exists = kill((pid_t)pid, 0) == 0 || errno == EPERM};
     snprintf(path, sizeof path, "/proc/%ld/stat", pid);
     read_line(path, text, sizeof text);
     // The name of the program stands in brackets and may hold anything.
     const char *at = strrchr(text, ')');
+    if (at == NULL || at[1] == '\0')
+        return p;
+    p.is_zombie = at[2] == 'Z' || at[2] == 'X';
     for (int field = 2; at != NULL && field < 22; field++)
         at = strchr(at + 1, ' ');
-    return at == NULL ? 0 : strtoull(at, NULL, 10);
+    p.is_readable = at != NULL;
+    p.start = at == NULL ? 0 : strtoull(at, NULL, 10);
+    return p;
 }
 
-// Where a number names a process: host, boot and pid namespace.
+static void read_space(const char *path, char *text, size_t size)
+{
+    ssize_t n = readlink(path, text, size - 1);
+    text[n > 0 ? n : 0] = '\0';
+}
+
+// Where a pid and a start name a process: boot, pid namespace and time namespace.
 static void this_place(char *text, size_t size)
 {
-    char name[100];
     char boot[64];
-    char space[64];
-    read_line("/proc/sys/kernel/hostname", name, sizeof name);
+    char pids[64];
+    char times[64];
     read_line("/proc/sys/kernel/random/boot_id", boot, sizeof boot);
-    ssize_t n = readlink("/proc/self/ns/pid", space, sizeof space - 1);
-    space[n > 0 ? n : 0] = '\0';
-    snprintf(text, size, "%.80s/%.40s/%.30s", name, boot, space);
+    read_space("/proc/self/ns/pid", pids, sizeof pids);
+    read_space("/proc/self/ns/time", times, sizeof times);
+    snprintf(text, size, "%.40s/%.30s/%.30s", boot, pids, times);
 }
 
 // The files of the system are read once for a process, not for each run.
 static void this_process(cadre_runtime *runtime, char *text, size_t size)
 {
     char place[PLACE_SIZE];
+    char host[100];
     long pid = (long)getpid();
     cdr_mutex_lock(&runtime->mu);
     bool is_known = runtime->holder != NULL && runtime->holder_pid == pid;
@@ -70,7 +90,8 @@ static void this_process(cadre_runtime *runtime, char *text, size_t size)
     if (is_known)
         return;
     this_place(place, sizeof place);
-    snprintf(text, size, "%s/%ld/%llu", place, pid, start_of(pid));
+    read_line("/proc/sys/kernel/hostname", host, sizeof host);
+    snprintf(text, size, "%s/%ld/%llu/%.64s", place, pid, look_at(pid).start, host);
     cdr_mutex_lock(&runtime->mu);
     free(runtime->holder);
     runtime->holder = strdup(text);
@@ -80,11 +101,11 @@ static void this_process(cadre_runtime *runtime, char *text, size_t size)
 
 static cadre_status name_holder(cdr_tree *tree, cadre_error *err)
 {
-    char process[PROCESS_SIZE];
+    char name[PROCESS_SIZE];
     char run[CADRE_ID_TEXT_SIZE];
-    this_process(tree->runtime, process, sizeof process);
+    this_process(tree->runtime, name, sizeof name);
     cadre_id_text(cadre_id_new(), run);
-    tree->lease_owner = cdr_arena_printf(&tree->arena, "%s/%s", process, run);
+    tree->lease_owner = cdr_arena_printf(&tree->arena, "%s/%s", name, run);
     return tree->lease_owner == NULL ? cadre_fail(err, CADRE_ENOMEM, "no memory")
                                      : CADRE_OK;
 }
@@ -106,8 +127,9 @@ static holder_state state_of(const char *holder, long *pid)
     *pid = strtol(holder + len + 1, &end, 10);
     if (*pid <= 0 || *end != '/')
         return HOLDER_ELSEWHERE;
-    bool is_same = start_of(*pid) == strtoull(end + 1, NULL, 10);
-    return is_same ? HOLDER_LIVES : HOLDER_DEAD;
+    process p = look_at(*pid);
+    bool is_other = p.is_readable && p.start != strtoull(end + 1, NULL, 10);
+    return p.exists && !p.is_zombie && !is_other ? HOLDER_LIVES : HOLDER_DEAD;
 }
 
 static int64_t wall_now_ms(void)

@@ -1,9 +1,10 @@
 // The lease of a trace: one run in one process holds it; a holder that died is taken
 // over.
 //
-// A holder is named "host/boot/pid namespace/pid/start/run", so that a process of the
-// same place can tell whether it is still there. Such a holder has its lease for as
-// long as it lives; one from elsewhere as long as the store says. Thread: any.
+// A holder is named "boot/pid namespace/time namespace/pid/start/host/run", so that a
+// process of the same place can tell whether it is still there; the host is for people.
+// Such a holder has its lease for as long as it lives, and in doubt it lives; one from
+// elsewhere has it as long as the store says. Thread: any.
 #ifndef CDR_LEASE_H
 #define CDR_LEASE_H
 

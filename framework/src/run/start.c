@@ -119,18 +119,76 @@ static cadre_status birth_root(cdr_tree *tree, const cadre_run_config *config,
     return ok ? CADRE_OK : cadre_fail(err, CADRE_ENOMEM, "no memory for a run");
 }
 
+typedef struct session_size {
+    size_t n_messages;
+    bool is_there;
+} session_size;
+
+static cadre_status count_row(void *ctx, const cadre_message_row *row, cadre_error *err)
+{
+    (void)row;
+    (void)err;
+    ((session_size *)ctx)->n_messages++;
+    return CADRE_OK;
+}
+
+static cadre_status note_conversation(void *ctx, const cadre_conversation_row *row,
+                                      cadre_error *err)
+{
+    (void)row;
+    (void)err;
+    ((session_size *)ctx)->is_there = true;
+    return CADRE_OK;
+}
+
+// Has another process gone on with the session since this one read it?
+static bool has_moved(cdr_tree *tree, const char *session, const session_size *read)
+{
+    session_size now = {0, false};
+    const cadre_query query = {.kind = CADRE_QUERY_SESSION, .session = session};
+    const cadre_store_reader reader = {
+        .conversation = note_conversation, .message = count_row, .ctx = &now};
+    const cadre_store_ops *store = tree->runtime->store_ops;
+    return store->read(tree->runtime->store, &query, &reader, NULL) == CADRE_OK &&
+           (now.is_there != read->is_there || now.n_messages != read->n_messages);
+}
+
+// Another process may work in the session: only the store knows, once the start is in
+// it. A lost store is told by the run.
+static cadre_status store_start(cdr_tree *tree, const char *session,
+                                const session_size *read, cadre_error *err)
+{
+    if (session == NULL || cdr_tree_flush(tree, NULL) == CADRE_OK)
+        return CADRE_OK;
+    if (tree->lost.status == CADRE_EBUSY)
+        return cadre_fail(err, CADRE_EBUSY,
+                          "session '%s': %s and is not at its end: wait for it, or "
+                          "resume it if it was cut",
+                          session, tree->lost.text);
+    if (has_moved(tree, session, read))
+        return cadre_fail_class(err, CADRE_EBUSY, CADRE_CLASS_ERROR, true,
+                                "session '%s': another run went on with it at the same "
+                                "moment; try again",
+                                session);
+    return CADRE_OK;
+}
+
 static cadre_status open_root(cdr_tree *tree, const cadre_run_config *config,
                               cadre_error *err)
 {
     bool is_new = true;
+    session_size read = {0, false};
     cadre_status status = CADRE_OK;
     cdr_conversation *conversation = cdr_conversation_new(NULL);
     if (conversation == NULL)
         return cadre_fail(err, CADRE_ENOMEM, "no memory for a conversation");
     if (config->session != NULL)
         status = read_session(tree, config->session, conversation, &is_new, err);
+    read = (session_size){conversation->n_messages, !is_new};
     if (status == CADRE_OK)
         status = birth_root(tree, config, conversation, is_new, err);
+    if (status == CADRE_OK)
+        status = store_start(tree, config->session, &read, err);
     cdr_conversation_unref(conversation);
     return status;
 }
@@ -148,19 +206,6 @@ static cadre_status take_session(cadre_run *run, const char *name, cadre_error *
         run->session = NULL;
     }
     return status;
-}
-
-// Another process may work in the session: only the store knows, once the start is in
-// it.
-static cadre_status store_start(cdr_tree *tree, const char *session, cadre_error *err)
-{
-    if (session == NULL || cdr_tree_flush(tree, NULL) == CADRE_OK ||
-        tree->lost.status != CADRE_EBUSY)
-        return CADRE_OK; // a lost store is told by the run
-    return cadre_fail(err, CADRE_EBUSY,
-                      "session '%s': %s and is not at its end: wait for it, or resume "
-                      "it if it was cut",
-                      session, tree->lost.text);
 }
 
 // --- Start and resume ---
@@ -246,8 +291,6 @@ cadre_status cadre_run_start(cadre_team *team, const cadre_run_config *config,
         status = take_session(run, config->session, &why);
     if (status == CADRE_OK)
         status = open_root(run->tree, config, &why);
-    if (status == CADRE_OK)
-        status = store_start(run->tree, config->session, &why);
     if (status == CADRE_OK)
         status = cdr_run_launch(run, &why);
     if (status != CADRE_OK) {

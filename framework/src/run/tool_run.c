@@ -406,7 +406,7 @@ static bool settle_cut(cadre_frame *frame, cdr_tool_entry *entry)
                "Not done: it was cut again and again while this call ran.");
         return true;
     }
-    if (entry->tool == NULL || entry->tool->replay_safe)
+    if (entry->tool == NULL || (entry->tool->replay_safe && !entry->frame->was_unsafe))
         return false;
     settle(frame, entry, CADRE_RESULT_INTERRUPTED,
            "Interrupted: this call may or may not have run.");

@@ -160,6 +160,7 @@ static void set_place(cadre_frame *frame, const cadre_frame_row *row)
     frame->stop_reason = (unsigned char)row->stop_reason;
     frame->usage = row->usage;
     frame->deadline_ms = CDR_NEVER; // what is left of its time is counted anew
+    frame->was_unsafe = !row->replay_safe;
     frame->is_loaded = row->status < CADRE_FRAME_COMPLETED;
     frame->is_transfer = strcmp(frame->key, "transfer") == 0;
     atomic_store(&frame->mark, (unsigned char)mark_of(row->mark));

@@ -86,6 +86,7 @@ struct cadre_frame {
     bool is_transfer; // entered by a transfer
     bool is_loaded;   // from the record, not entered again yet
     bool was_running; // and it had started when the run was cut
+    bool was_unsafe;  // and it is a tool that was not safe to run again
     union {
         cadre_frame *source;     // live: who transferred to it, for return_to_source
         const char *answered_by; // ended, with a named key: whose answer it gave
