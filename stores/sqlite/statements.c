@@ -25,12 +25,13 @@
     "request_hash"
 
 // The frames of trace ?1, from its root down. An index by trace would be one more place
-// that every birth of every trace touches: that is what group commit saves.
+// that every birth of every trace touches: that is what group commit saves. UNION,
+// since in a damaged file the walk could go in a circle.
 #define TREE                                                                           \
     "WITH RECURSIVE tree (place, id, conversation_id) AS ("                            \
     "SELECT rowid, id, conversation_id FROM frames "                                   \
     "WHERE trace_id = ?1 AND is_root = 1 "                                             \
-    "UNION ALL SELECT child.rowid, child.id, child.conversation_id FROM tree "         \
+    "UNION SELECT child.rowid, child.id, child.conversation_id FROM tree "             \
     "JOIN frames AS child ON child.parent_id = tree.id) "
 
 // A parent under which frames may be born; ?N are numbers of parameters.
