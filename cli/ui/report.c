@@ -25,7 +25,8 @@ static void print_line(const char *prefix, const char *text)
     free(line);
 }
 
-static void print_format(const char *prefix, const char *format, va_list args)
+static void CADRE_PRINTF(2, 0)
+    print_format(const char *prefix, const char *format, va_list args)
 {
     char *text = NULL;
     int len = vasprintf(&text, format, args);

@@ -291,8 +291,10 @@ static cadre_status be_long(void *ctx, cadre_frame *frame, const json_t *argumen
     size_t len = 300001;
     char *text = cadre_frame_alloc(frame, len + 1);
     text[0] = 'x';
-    for (size_t i = 1; i < len; i += 2)
-        memcpy(text + i, "\xC3\xA9", 2);
+    for (size_t i = 1; i < len; i += 2) {
+        text[i] = '\xC3';
+        text[i + 1] = '\xA9';
+    }
     return cadre_frame_set_output(frame, text, err);
 }
 

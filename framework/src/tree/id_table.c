@@ -36,8 +36,11 @@ static bool grow(cdr_id_table *table)
         grown.ids[at] = table->ids[i];
         grown.values[at] = table->values[i];
     }
-    cdr_id_table_fini(table);
-    *table = grown;
+    free(table->ids);
+    free(table->values);
+    table->ids = grown.ids;
+    table->values = grown.values;
+    table->capacity = grown.capacity;
     return true;
 }
 
