@@ -38,7 +38,8 @@ typedef struct process {
     unsigned long long start; // in ticks since boot
 } process;
 
-// Fields 3 (state) and 22 (start) of its stat. A system may hide those of others.
+// Fields 3 (state), 20 (threads) and 22 (start) of its stat. A system may hide those of
+// others.
 static process look_at(long pid)
 {
     char path[64];
@@ -50,8 +51,12 @@ static process look_at(long pid)
     const char *at = strrchr(text, ')');
     if (at == NULL || at[1] == '\0')
         return p;
-    p.is_zombie = at[2] == 'Z' || at[2] == 'X';
-    for (int field = 2; at != NULL && field < 22; field++)
+    bool is_zombie = at[2] == 'Z' || at[2] == 'X';
+    for (int field = 2; at != NULL && field < 20; field++)
+        at = strchr(at + 1, ' ');
+    // One whose first thread alone has ended looks like a zombie, and works on.
+    p.is_zombie = is_zombie && at != NULL && strtol(at, NULL, 10) <= 1;
+    for (int field = 20; at != NULL && field < 22; field++)
         at = strchr(at + 1, ' ');
     p.is_readable = at != NULL;
     p.start = at == NULL ? 0 : strtoull(at, NULL, 10);
