@@ -4,6 +4,7 @@
 
 #include "cadre/cadre.h"
 #include "cadre/ext/store.h"
+#include "run/lease.h"
 #include "run/run.h"
 #include "team/kinds.h"
 
@@ -12,6 +13,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 // --- A store that dies when it is told to ---
 
@@ -172,6 +175,61 @@ static void test_resume__a_live_run_of_this_process_is_busy(void)
 {
     for (size_t i = 0; cdr_kinds_stores[i] != NULL; i++)
         check_live_run(cdr_kinds_stores[i]->type);
+}
+
+// The name of a holder of this place: another process, in the form of lease.h.
+static void name_holder(const char *own, pid_t pid, char *name, size_t size)
+{
+    char path[64];
+    char stat[1024] = "";
+    const char *at = own;
+    for (int i = 0; i < 3; i++)
+        at = strchr(at, '/') + 1;
+    snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
+    FILE *file = fopen(path, "re");
+    CHECK(file != NULL && fgets(stat, sizeof stat, file) != NULL);
+    if (file != NULL)
+        fclose(file);
+    char *field = strrchr(stat, ')');
+    for (int i = 2; field != NULL && i < 22; i++)
+        field = strchr(field + 1, ' ');
+    unsigned long long start = field == NULL ? 0 : strtoull(field, NULL, 10);
+    snprintf(name, size, "%.*s%ld/%llu/host/run", (int)(at - own), own, (long)pid,
+             start);
+}
+
+// Dead as soon as it has ended, though its parent has not asked for it.
+static void test_resume__a_zombie_holds_nothing(void)
+{
+    fixture f;
+    int n_calls = 0;
+    int ends[2];
+    char holder[300];
+    siginfo_t info;
+    cadre_run *run = NULL;
+    const cadre_trace_row row = {.status = CADRE_FRAME_RUNNING, .lease_owner = holder};
+    if (!CHECK_INT(pipe(ends), 0))
+        return;
+    pid_t child = fork(); // before there are threads
+    if (child == 0) {
+        char byte;
+        close(ends[1]);
+        _exit(read(ends[0], &byte, 1) == 0 ? 0 : 1);
+    }
+    close(ends[0]);
+    if (set_up(&f, "memory", kill_process, &n_calls)) {
+        CHECK_OK(cadre_run_start(f.team, CADRE_RUN(.input = "Go."), &run, &f.err),
+                 &f.err);
+        name_holder(run->tree->lease_owner, child, holder, sizeof holder);
+        CHECK(cdr_lease_is_held(&row));
+    }
+    close(ends[1]);
+    CHECK_INT(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
+    CHECK(!cdr_lease_is_held(&row));
+    CHECK_INT(waitpid(child, NULL, 0), child);
+    CHECK(!cdr_lease_is_held(&row));
+    cadre_run_free(run);
+    tear_down(&f);
 }
 
 // --- A call that kills its process ---
@@ -341,6 +399,7 @@ static void test_resume__has_a_time_of_its_own(void)
 
 static const CU_TestInfo tests[] = {
     CHECK_TEST(test_resume__a_live_run_of_this_process_is_busy),
+    CHECK_TEST(test_resume__a_zombie_holds_nothing),
     CHECK_TEST(test_resume__a_call_is_not_cut_for_ever),
     CHECK_TEST(test_resume__what_was_unsafe_stays_so),
     CHECK_TEST(test_resume__two_that_start_in_one_session_are_told_apart),
