@@ -260,6 +260,7 @@ const cadre_store_ops cadre_store_sqlite = {
     .state_size = sizeof(sqlite_store),
     .library = "SQLite",
     .library_version = sqlite3_version,
+    .is_shared = true,
     .init = sqlite_init,
     .fini = sqlite_fini,
     .commit = sqlite_commit,

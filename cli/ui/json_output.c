@@ -184,6 +184,14 @@ static void add_transfer(json_t *line, const cadre_event *event)
     set(line, "reason", name_or_null(event->u.transfer.reason));
 }
 
+static void add_interrupt(json_t *line, const cadre_event *event)
+{
+    json_t *choices = json_loads(event->u.interrupt.choices, 0, NULL);
+    set(line, "question_id", cli_json_text(event->u.interrupt.question_id));
+    set(line, "question", cli_json_text(event->u.interrupt.question));
+    set(line, "choices", choices == NULL ? json_null() : choices);
+}
+
 static void add_stream_end(json_t *line, const cadre_event *event)
 {
     set(line, "status",
@@ -226,6 +234,9 @@ static void add_fields(json_t *line, const cadre_event *event)
         break;
     case CADRE_EVENT_TRANSFER:
         add_transfer(line, event);
+        break;
+    case CADRE_EVENT_INTERRUPT:
+        add_interrupt(line, event);
         break;
     case CADRE_EVENT_RETRY:
         set(line, "attempt", json_integer(event->u.retry.attempt));

@@ -44,8 +44,7 @@ static size_t message_size(const cadre_message_row *row)
     return size;
 }
 
-// Copies a row with all it points to into one allocation. NULL: no memory.
-static cadre_message_row *message_dup(const cadre_message_row *row)
+cadre_message_row *cdr_memory_message_dup(const cadre_message_row *row)
 {
     const cadre_message *from = &row->message;
     cadre_message_row *copy = malloc(message_size(row));
@@ -229,7 +228,7 @@ static cadre_status say_new(cdr_memory_conversation *conversation,
     if (find_request(conversation, row))
         return fail_message(err, row, "its request id is used in this conversation");
     bool has_room = reserve(conversation) && (!is_noted || reserve_note(conversation));
-    cadre_message_row *copy = has_room ? message_dup(row) : NULL;
+    cadre_message_row *copy = has_room ? cdr_memory_message_dup(row) : NULL;
     if (!copy)
         return no_memory(err);
     conversation->messages[conversation->n_messages++] = copy;
@@ -248,7 +247,8 @@ static cadre_status place(cdr_memory_conversation *conversation,
     cdr_memory_note *note = &conversation->notes[number];
     if (!note->in_inbox)
         return fail_message(err, row, "has its place already");
-    cadre_message_row *copy = reserve(conversation) ? message_dup(note->row) : NULL;
+    cadre_message_row *copy =
+        reserve(conversation) ? cdr_memory_message_dup(note->row) : NULL;
     if (!copy)
         return no_memory(err);
     copy->frame = row->frame;
@@ -300,7 +300,8 @@ cadre_status cdr_memory_conversation_post(cdr_memory_conversation *conversation,
         return CADRE_OK;
     if (find_note(conversation, row->id) != CDR_MEMORY_NONE)
         return fail_message(err, row, "is posted twice");
-    cadre_message_row *copy = reserve_note(conversation) ? message_dup(row) : NULL;
+    cadre_message_row *copy =
+        reserve_note(conversation) ? cdr_memory_message_dup(row) : NULL;
     if (!copy)
         return no_memory(err);
     copy->message.position = -1;

@@ -31,6 +31,7 @@ struct cdr_memory_conversation {
     cadre_conversation_row row; // its name stands behind the struct
     bool is_refused;            // only its id counts then
     cadre_id live_root;         // who works in it; none: nobody
+    cadre_id live_trace;        // of that, once somebody has
     int64_t next_position;
     cadre_message_row **messages;
     size_t n_messages, capacity;
@@ -54,6 +55,9 @@ typedef enum cdr_memory_change {
 // NULL: no memory.
 cdr_memory_conversation *cdr_memory_conversation_new(const cadre_conversation_row *row);
 void cdr_memory_conversation_free(cdr_memory_conversation *conversation);
+
+// Copies a row with all it points to into one allocation. NULL: no memory.
+cadre_message_row *cdr_memory_message_dup(const cadre_message_row *row);
 
 // Says a message at the next position, or places the one of its id from the inbox;
 // `note` is its number then. Errors: ESTORE (position, request, memory); nothing was

@@ -102,6 +102,14 @@ static int64_t now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+static cadre_status fail_spawned(cadre_error *err, cadre_id trace)
+{
+    char id[CADRE_ID_TEXT_SIZE];
+    cadre_id_text(trace, id);
+    return cadre_fail(err, CADRE_EREFUSED,
+                      "trace '%s': what spawned it has ended, or must", id);
+}
+
 cadre_status cdr_memory_apply_trace(cdr_memory_scope *scope, const cadre_commit *commit,
                                     const cadre_fact *fact, cdr_memory_undo *undo,
                                     cadre_error *err)
@@ -113,6 +121,14 @@ cadre_status cdr_memory_apply_trace(cdr_memory_scope *scope, const cadre_commit 
                                   "is written in a batch of another trace");
     if (trace->is_born)
         return cdr_memory_fail_id(err, row.id, "trace", "is born twice");
+    if (!cadre_id_is_none(row.spawned_by)) {
+        const cdr_memory_trace *other = trace_of_frame(scope, row.spawned_by);
+        if (scope->needs_all)
+            return CADRE_ESTORE;
+        if (!other ||
+            cdr_memory_frame_look(other, row.spawned_by) == CDR_MEMORY_FRAME_CLOSED)
+            return fail_spawned(err, row.id);
+    }
     bool is_held = text_of(commit->owner)[0] != '\0';
     char *owner = is_held ? strdup(commit->owner) : NULL;
     if ((is_held && !owner) || !dup_text(trace, &row.team) ||
@@ -286,6 +302,15 @@ static bool is_owner_closed(cdr_memory_scope *scope,
     return !trace || cdr_memory_frame_look(trace, owner) == CDR_MEMORY_FRAME_CLOSED;
 }
 
+// Is it an answer to a question that is not open any more?
+static bool is_question_closed(cdr_memory_scope *scope, cadre_id question)
+{
+    if (cadre_id_is_none(question))
+        return false;
+    const cdr_memory_trace *trace = trace_of_frame(scope, question);
+    return !trace || cdr_memory_frame_look(trace, question) == CDR_MEMORY_FRAME_CLOSED;
+}
+
 static cadre_status post(cdr_memory_scope *scope, cadre_fact *fact,
                          cdr_memory_undo *undo, cadre_error *err)
 {
@@ -296,7 +321,8 @@ static cadre_status post(cdr_memory_scope *scope, cadre_fact *fact,
         return scope->needs_all ? CADRE_ESTORE
                                 : cdr_memory_fail_id(err, row->conversation,
                                                      "conversation", "is not known");
-    bool is_closed = is_owner_closed(scope, conversation);
+    bool is_closed =
+        is_owner_closed(scope, conversation) || is_question_closed(scope, row->frame);
     if (scope->needs_all)
         return CADRE_ESTORE;
     if (scope->trace && !cadre_id_is_none(row->frame))
@@ -348,6 +374,7 @@ cadre_status cdr_memory_apply_birth(cdr_memory_scope *scope, cadre_fact *fact,
     cadre_status status = cdr_memory_frame_birth(trace, fact, undo, err);
     if (status == CADRE_OK && is_root && conversation) {
         conversation->live_root = row->id;
+        conversation->live_trace = trace->id;
         trace->session = conversation->session[0] ? conversation : NULL;
     }
     return status;

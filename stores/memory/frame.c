@@ -212,11 +212,9 @@ static cadre_status check_birth(const cdr_memory_trace *trace,
     if (cadre_id_is_none(row->id) || find(trace, row->id))
         return cadre_fail(err, CADRE_ESTORE, "%s: its id is none, or born twice",
                           name_row(row, name));
-    if (row->status != CADRE_FRAME_PENDING && row->status != CADRE_FRAME_RUNNING)
-        return cadre_fail(err, CADRE_ESTORE, "%s: is born %s; must be %s or %s",
-                          name_row(row, name), cadre_frame_status_name(row->status),
-                          cadre_frame_status_name(CADRE_FRAME_PENDING),
-                          cadre_frame_status_name(CADRE_FRAME_RUNNING));
+    if (row->status >= CADRE_FRAME_COMPLETED)
+        return cadre_fail(err, CADRE_ESTORE, "%s: is born %s; must be live",
+                          name_row(row, name), cadre_frame_status_name(row->status));
     if (cadre_id_is_none(row->parent) && trace->root)
         return cadre_fail(err, CADRE_ESTORE, "%s: is a second root beside %s",
                           name_row(row, name), name_frame(trace->root, other));
@@ -342,8 +340,12 @@ cadre_status cdr_memory_frame_running(cdr_memory_trace *trace, cadre_fact *fact,
     cadre_status status = find_live(trace, fact, &frame, err);
     if (!frame)
         return status;
+    if (frame->mark) {
+        fact->refused = true;
+        return CADRE_OK;
+    }
     *undo = before(frame);
-    frame->status = CADRE_FRAME_RUNNING;
+    frame->status = (unsigned char)fact->u.frame.status;
     frame->attempts = fact->u.frame.attempts;
     frame->restarts = fact->u.frame.restarts;
     if (fact->u.frame.start_seq != 0)

@@ -3,6 +3,7 @@
 #include "read.h"
 
 #include "frame_view.h"
+#include "posted.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,7 @@ typedef struct picture {
     size_t n_conversations;
     cdr_memory_view *frames;
     size_t n_frames;
+    cadre_id frames_of; // a trace
     const cadre_message_row **messages;
     size_t n_messages, messages_capacity;
 } picture;
@@ -49,6 +51,7 @@ static cadre_status give_take(picture *p, const cadre_store_reader *reader,
     for (size_t i = 0; i < p->n_frames && status == CADRE_OK; i++) {
         cadre_frame_row row;
         cdr_memory_view_row(&p->frames[i], &row);
+        row.trace = p->frames_of;
         status = reader->frame(ctx, &row, err);
     }
     for (size_t i = 0; i < p->n_messages && status == CADRE_OK; i++)
@@ -259,10 +262,58 @@ static bool take_traces(cdr_memory_store *store, int limit, picture *p)
     return true;
 }
 
+static int oldest_first(const void *a, const void *b)
+{
+    return newest_first(b, a);
+}
+
+// Keeps of the traces those that a frame of `trace` spawned.
+static void keep_spawned(cdr_memory_store *store, cadre_id trace, picture *p)
+{
+    cdr_memory_trace_shelf *shelf = cdr_memory_shelf_of_trace(store, trace);
+    uint32_t number;
+    size_t n_kept = 0;
+    pthread_mutex_lock(&shelf->mu);
+    const cdr_memory_trace *spawner =
+        cdr_memory_find_trace_locked(shelf, trace, &number);
+    for (size_t i = 0; i < p->n_traces; i++) {
+        if (spawner && cdr_memory_frame_look(spawner, p->traces[i]->row.spawned_by) !=
+                           CDR_MEMORY_FRAME_UNKNOWN)
+            p->traces[n_kept++] = p->traces[i];
+        else
+            free(p->traces[i]);
+    }
+    pthread_mutex_unlock(&shelf->mu);
+    p->n_traces = n_kept;
+}
+
+static bool take_spawned(cdr_memory_store *store, const cadre_query *query, picture *p)
+{
+    bool is_ok = true;
+    bool by_frame = !cadre_id_is_none(query->frame);
+    for (unsigned i = 0; i < CDR_MEMORY_SHELVES && is_ok; i++) {
+        cdr_memory_trace_shelf *shelf = &store->traces[i];
+        pthread_mutex_lock(&shelf->mu);
+        for (uint32_t k = 0; k < shelf->traces.n_rows && is_ok; k++) {
+            const cdr_memory_trace *trace = shelf->traces.rows[k];
+            bool is_wanted = by_frame
+                                 ? cadre_id_equal(trace->row.spawned_by, query->frame)
+                                 : !cadre_id_is_none(trace->row.spawned_by);
+            is_ok = !trace->is_born || !is_wanted || add_trace_locked(p, trace);
+        }
+        pthread_mutex_unlock(&shelf->mu);
+    }
+    if (is_ok && !by_frame)
+        keep_spawned(store, query->trace, p);
+    if (is_ok && p->n_traces > 0)
+        qsort(p->traces, p->n_traces, sizeof(trace_view *), oldest_first);
+    return is_ok;
+}
+
 cadre_status cdr_memory_read(cdr_memory_store *store, const cadre_query *query,
                              const cadre_store_reader *reader, cadre_error *err)
 {
-    picture p = {.traces = NULL};
+    picture p = {.frames_of = query->trace};
     bool is_taken = true;
     switch (query->kind) {
     case CADRE_QUERY_TRACE:
@@ -275,6 +326,11 @@ cadre_status cdr_memory_read(cdr_memory_store *store, const cadre_query *query,
     case CADRE_QUERY_TRACES:
         is_taken = !reader->trace || take_traces(store, query->limit, &p);
         break;
+    case CADRE_QUERY_SPAWNED:
+        is_taken = !reader->trace || take_spawned(store, query, &p);
+        break;
+    case CADRE_QUERY_POSTED:
+        return cdr_memory_posted_read(store, reader, err);
     }
     if (is_taken)
         return give_take(&p, reader, err);

@@ -94,10 +94,15 @@ static cadre_status add_trace(const cdr_sqlite_batch *b, const cadre_commit *com
     cdr_sqlite_call_number(&call, commit->epoch);
     cdr_sqlite_call_number(&call, owner[0] ? b->now_ms + FIRST_LEASE_MS : 0);
     cdr_sqlite_call_number(&call, b->now_ms);
-    if (cdr_sqlite_call_run(&call, NULL, NULL) == CADRE_OK)
+    int n_changed = 0;
+    cadre_status status = cdr_sqlite_call_run(&call, &n_changed, NULL);
+    if (status == CADRE_OK && n_changed > 0)
         return CADRE_OK;
     char id[CADRE_ID_TEXT_SIZE];
     cadre_id_text(row->id, id);
+    if (status == CADRE_OK)
+        return cadre_fail(err, CADRE_EREFUSED,
+                          "trace '%s': what spawned it has ended, or must", id);
     return cadre_fail(err, CADRE_ESTORE, "trace '%s': cannot be born: %.120s (code %d)",
                       id, sqlite3_errmsg(b->connection->db),
                       sqlite3_extended_errcode(b->connection->db));

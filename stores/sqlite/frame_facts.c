@@ -107,11 +107,9 @@ static cadre_status check_birth(const cadre_frame_row *row, cadre_error *err)
     char name[FRAME_NAME_SIZE];
     if (cadre_id_is_none(row->id))
         return cadre_fail(err, CADRE_ESTORE, "%s: has no id", name_row(row, name));
-    if (row->status != CADRE_FRAME_PENDING && row->status != CADRE_FRAME_RUNNING)
-        return cadre_fail(err, CADRE_ESTORE, "%s: is born %s; must be %s or %s",
-                          name_row(row, name), cadre_frame_status_name(row->status),
-                          cadre_frame_status_name(CADRE_FRAME_PENDING),
-                          cadre_frame_status_name(CADRE_FRAME_RUNNING));
+    if (row->status >= CADRE_FRAME_COMPLETED)
+        return cadre_fail(err, CADRE_ESTORE, "%s: is born %s; must be live",
+                          name_row(row, name), cadre_frame_status_name(row->status));
     return CADRE_OK;
 }
 
@@ -224,6 +222,15 @@ cadre_status cdr_sqlite_add_frame(cdr_sqlite_batch *b, cadre_fact *fact,
     return cdr_sqlite_refuse_birth(b, fact, row->id, err);
 }
 
+static cadre_status is_live(cdr_sqlite_batch *b, cadre_id id, bool *is,
+                            cadre_error *err)
+{
+    frame_state state;
+    cadre_status status = look_up(b, id, &state, err);
+    *is = state == FRAME_LIVE;
+    return status;
+}
+
 cadre_status cdr_sqlite_run_frame(cdr_sqlite_batch *b, cadre_fact *fact,
                                   cadre_error *err)
 {
@@ -236,10 +243,15 @@ cadre_status cdr_sqlite_run_frame(cdr_sqlite_batch *b, cadre_fact *fact,
     cdr_sqlite_call_number(&call, row->attempts);
     cdr_sqlite_call_number(&call, row->restarts);
     cdr_sqlite_call_number(&call, row->start_seq);
+    cdr_sqlite_call_text(&call, cadre_frame_status_name(row->status));
     cadre_status status = cdr_sqlite_call_run(&call, &n_changed, err);
     if (status != CADRE_OK || n_changed > 0)
         return status;
-    return explain(b, fact, NULL, err);
+    status = explain(b, fact, NULL, err);
+    // One that lives and was not changed is marked.
+    if (status == CADRE_OK && !fact->refused)
+        status = is_live(b, row->id, &fact->refused, err);
+    return status;
 }
 
 cadre_status cdr_sqlite_mark_frames(cdr_sqlite_batch *b, cadre_fact *fact,

@@ -73,6 +73,7 @@ static cadre_status give_frame(const reading *r, cdr_sqlite_call *call,
 {
     cadre_frame_row row = {.id = cdr_sqlite_take_id(call)};
     row.parent = cdr_sqlite_take_id(call);
+    row.trace = cdr_sqlite_take_id(call);
     row.conversation = cdr_sqlite_take_id(call);
     row.key = cdr_sqlite_take_text(call);
     row.kind = cdr_sqlite_take_text(call);
@@ -100,8 +101,8 @@ static cadre_status give_frame(const reading *r, cdr_sqlite_call *call,
     return r->to->frame(r->to->ctx, &row, err);
 }
 
-static cadre_status give_message(const reading *r, cdr_sqlite_call *call,
-                                 cadre_error *err)
+static cadre_status give_message_row(const reading *r, cdr_sqlite_call *call,
+                                     bool has_trace, cadre_error *err)
 {
     cdr_sqlite_tool_calls calls;
     cadre_message_row row = {.id = cdr_sqlite_take_id(call)};
@@ -129,10 +130,24 @@ static cadre_status give_message(const reading *r, cdr_sqlite_call *call,
     m->is_input = cdr_sqlite_take_number(call) != 0;
     row.request_id = cdr_sqlite_take_text(call);
     row.request_hash = cdr_sqlite_take_text(call);
+    if (has_trace)
+        row.trace = cdr_sqlite_take_id(call);
     if (status == CADRE_OK)
         status = r->to->message(r->to->ctx, &row, err);
     cdr_sqlite_tool_calls_fini(&calls);
     return status;
+}
+
+static cadre_status give_message(const reading *r, cdr_sqlite_call *call,
+                                 cadre_error *err)
+{
+    return give_message_row(r, call, false, err);
+}
+
+static cadre_status give_posted(const reading *r, cdr_sqlite_call *call,
+                                cadre_error *err)
+{
+    return give_message_row(r, call, true, err);
 }
 
 static cadre_status give_by_id(const reading *r, cdr_sqlite_statement statement,
@@ -209,6 +224,31 @@ static cadre_status give_traces(const reading *r, int limit, cadre_error *err)
     return give_all(r, &call, give_trace, err);
 }
 
+static cadre_status give_what_was_posted(const reading *r, cadre_error *err)
+{
+    cdr_sqlite_call call;
+    cadre_status status = CADRE_OK;
+    if (r->to->frame) {
+        cdr_sqlite_call_begin(&call, r->connection, CDR_SQLITE_READ_MARKED);
+        status = give_all(r, &call, give_frame, err);
+    }
+    if (r->to->message && status == CADRE_OK) {
+        cdr_sqlite_call_begin(&call, r->connection, CDR_SQLITE_READ_INBOXES);
+        status = give_all(r, &call, give_posted, err);
+    }
+    return status;
+}
+
+static cadre_status give_spawned(const reading *r, const cadre_query *query,
+                                 cadre_error *err)
+{
+    if (!r->to->trace)
+        return CADRE_OK;
+    if (cadre_id_is_none(query->frame))
+        return give_by_id(r, CDR_SQLITE_READ_SPAWNED, query->trace, give_trace, err);
+    return give_by_id(r, CDR_SQLITE_READ_SPAWNED_BY, query->frame, give_trace, err);
+}
+
 cadre_status cdr_sqlite_rows_give(cdr_sqlite_connection *connection,
                                   const cadre_query *query,
                                   const cadre_store_reader *reader, cadre_error *err)
@@ -225,6 +265,10 @@ cadre_status cdr_sqlite_rows_give(cdr_sqlite_connection *connection,
         return reader->frame ? give_by_id(&r, CDR_SQLITE_READ_LIVE_FRAMES, query->trace,
                                           give_frame, err)
                              : CADRE_OK;
+    case CADRE_QUERY_POSTED:
+        return give_what_was_posted(&r, err);
+    case CADRE_QUERY_SPAWNED:
+        return give_spawned(&r, query, err);
     }
     return cadre_fail(err, CADRE_ESTORE, "store 'sqlite': unknown kind of query %d",
                       (int)query->kind);

@@ -174,12 +174,20 @@ static const char views_1[] =
     " FROM frames AS call LEFT JOIN frames AS owner ON owner.id = call.parent_id"
     " WHERE call.kind <> 'agent';";
 
+// For who looks at what others wrote, again and again.
+static const char indexes_2[] =
+    "CREATE INDEX frames_marked ON frames (trace_id)"
+    " WHERE abort_reason IS NOT NULL AND completed_at IS NULL;"
+    "CREATE INDEX messages_inbox ON messages (conversation_id)"
+    " WHERE position IS NULL;";
+
 enum {
     PARTS = 4
 };
 
 static const char *const steps[][PARTS] = {
     {tables_1, indexes_1, triggers_1, views_1},
+    {indexes_2},
 };
 
 enum {

@@ -11,9 +11,10 @@
     "id, session, owner_conversation_id, owner_frame_id, base_id, base_position"
 
 #define FRAME_COLUMNS                                                                  \
-    "id, parent_id, conversation_id, key, kind, name, referer, input, depth, status, " \
-    "attempts, restarts, replay_safe, abort_reason, output, stop_reason, error, "      \
-    "error_class, error_retryable, own_model_calls, own_tool_calls, "                  \
+    "id, parent_id, trace_id, conversation_id, key, kind, name, referer, input, "      \
+    "depth, status, attempts, restarts, replay_safe, abort_reason, output, "           \
+    "stop_reason, error, error_class, error_retryable, own_model_calls, "              \
+    "own_tool_calls, "                                                                 \
     "own_input_tokens, own_output_tokens, own_cached_input_tokens, "                   \
     "own_reasoning_tokens, model_calls, tool_calls, input_tokens, output_tokens, "     \
     "cached_input_tokens, reasoning_tokens, start_seq, end_seq, created_at, "          \
@@ -44,7 +45,8 @@ static const char *const texts[CDR_SQLITE_N_STATEMENTS] = {
     [CDR_SQLITE_ADD_TRACE] =
         "INSERT INTO traces (id, spawned_by, team, shape_digest, text_digest, options, "
         "last_seq, lease_owner, lease_epoch, lease_expires_at, created_at) "
-        "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+        "SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11 WHERE ?2 IS NULL "
+        "OR EXISTS (SELECT 1 FROM frames WHERE id = ?2 AND " IS_OPEN ")",
 
     [CDR_SQLITE_ADD_CONVERSATION] =
         "INSERT INTO conversations (" CONVERSATION_COLUMNS ", created_at) "
@@ -60,9 +62,9 @@ static const char *const texts[CDR_SQLITE_N_STATEMENTS] = {
         "(SELECT 1 FROM frames WHERE id = ?3 AND trace_id = ?2 AND " IS_OPEN ")",
 
     [CDR_SQLITE_RUN_FRAME] =
-        "UPDATE frames SET status = 'running', attempts = ?3, restarts = ?4, "
+        "UPDATE frames SET status = ?6, attempts = ?3, restarts = ?4, "
         "start_seq = iif(?5 = 0, start_seq, ?5) "
-        "WHERE id = ?1 AND trace_id = ?2 AND completed_at IS NULL",
+        "WHERE id = ?1 AND trace_id = ?2 AND " IS_OPEN,
 
     // What has another mark was marked before with all below it, and nothing is born
     // under a mark: the walk need not look below it.
@@ -104,13 +106,15 @@ static const char *const texts[CDR_SQLITE_N_STATEMENTS] = {
         "seq = excluded.seq, frame_id = excluded.frame_id "
         "WHERE position IS NULL AND conversation_id = excluded.conversation_id",
 
-    // Not under an owner that ended or must.
+    // Not under an owner that ended or must, nor to a question that did.
     [CDR_SQLITE_POST_MESSAGE] =
         "INSERT INTO messages (" MESSAGE_COLUMNS ", created_at) "
         "SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, "
         "?17, ?18 FROM conversations LEFT JOIN frames "
         "ON frames.id = conversations.owner_frame_id WHERE conversations.id = ?2 "
-        "AND frames.completed_at IS NULL AND frames.abort_reason IS NULL",
+        "AND frames.completed_at IS NULL AND frames.abort_reason IS NULL "
+        "AND (?3 IS NULL OR EXISTS "
+        "(SELECT 1 FROM frames WHERE id = ?3 AND " IS_OPEN "))",
 
     [CDR_SQLITE_FIND_TRACE] = "SELECT lease_owner FROM traces WHERE id = ?1",
     [CDR_SQLITE_FIND_FRAME] = "SELECT completed_at IS NOT NULL FROM frames "
@@ -167,6 +171,28 @@ static const char *const texts[CDR_SQLITE_N_STATEMENTS] = {
     [CDR_SQLITE_READ_INBOX] = "SELECT " MESSAGE_COLUMNS " FROM messages "
                               "WHERE conversation_id = ?1 AND position IS NULL "
                               "ORDER BY rowid",
+    // What lies below a marked frame is marked with it.
+    [CDR_SQLITE_READ_MARKED] =
+        "SELECT " FRAME_COLUMNS " FROM frames INDEXED BY frames_marked "
+        "WHERE abort_reason IS NOT NULL AND completed_at IS NULL AND NOT EXISTS "
+        "(SELECT 1 FROM frames AS parent WHERE parent.id = frames.parent_id "
+        "AND parent.abort_reason IS NOT NULL)",
+    // Works there: who asks, who lives there as a root, or whose conversation it is.
+    [CDR_SQLITE_READ_INBOXES] =
+        "SELECT " MESSAGE_COLUMNS ", coalesce("
+        "(SELECT trace_id FROM frames WHERE id = messages.frame_id), "
+        "(SELECT trace_id FROM frames INDEXED BY frames_live_root "
+        "WHERE frames.conversation_id = messages.conversation_id AND is_root = 1 "
+        "AND completed_at IS NULL), "
+        "(SELECT frames.trace_id FROM conversations JOIN frames "
+        "ON frames.id = conversations.owner_frame_id "
+        "WHERE conversations.id = messages.conversation_id)) "
+        "FROM messages INDEXED BY messages_inbox WHERE position IS NULL ORDER BY rowid",
+    [CDR_SQLITE_READ_SPAWNED_BY] =
+        "SELECT " TRACE_COLUMNS " FROM traces WHERE spawned_by = ?1 ORDER BY rowid",
+    [CDR_SQLITE_READ_SPAWNED] =
+        TREE "SELECT " TRACE_COLUMNS " FROM traces "
+             "WHERE spawned_by IN (SELECT id FROM tree) ORDER BY rowid",
 };
 
 const char *cdr_sqlite_statement_text(cdr_sqlite_statement statement)

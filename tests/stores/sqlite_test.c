@@ -208,7 +208,7 @@ static void test_sqlite__refuses_a_newer_schema(void)
     set_up(&f);
     make_store(&f);
     ask(f.path, "PRAGMA user_version = 1001", said);
-    check_refused(&f, "newer cadre (schema 1001, this one knows up to 1)");
+    check_refused(&f, "newer cadre (schema 1001, this one knows up to 2)");
     tear_down(&f);
 }
 
@@ -262,7 +262,7 @@ static void test_sqlite__takes_an_empty_file_and_makes_a_new_one(void)
     make_store(&f);
     check_asks(f.path, "SELECT count(*) FROM traces", "1");
     check_asks(f.path, "PRAGMA application_id", "1128350802");
-    check_asks(f.path, "PRAGMA user_version", "1");
+    check_asks(f.path, "PRAGMA user_version", "2");
     check_asks(f.path, "PRAGMA journal_mode", "wal");
     char missing[FOLDER_PATH_SIZE + 16];
     snprintf(missing, sizeof(missing), "%s/none/store.db", f.folder.path);
@@ -280,7 +280,7 @@ static void test_sqlite__brings_an_older_file_up_to_date(void)
     write_file(f.path, "", 0);
     ask(f.path, "PRAGMA application_id = 1128350802", said);
     make_store(&f);
-    check_asks(f.path, "PRAGMA user_version", "1");
+    check_asks(f.path, "PRAGMA user_version", "2");
     check_asks(f.path, "SELECT status FROM frames", "running");
     tear_down(&f);
 }

@@ -81,7 +81,8 @@ cadre_fact fact_frame(uint64_t id, uint64_t parent, const char *key)
 cadre_fact fact_running(uint64_t id, int attempts)
 {
     cadre_fact fact = {.type = CADRE_FACT_RUNNING};
-    fact.u.frame = (cadre_frame_row){.id = store_id(id), .attempts = attempts};
+    fact.u.frame = (cadre_frame_row){
+        .id = store_id(id), .status = CADRE_FRAME_RUNNING, .attempts = attempts};
     return fact;
 }
 

@@ -20,5 +20,6 @@
 #include "cadre/team.h"
 #include "cadre/run.h"
 #include "cadre/record.h"
+#include "cadre/trace.h"
 
 #endif

@@ -3,7 +3,7 @@
 // stream_start                                            root, once
 //   { frame_start
 //       { message_start { text_delta | reasoning_delta } message_end
-//       | tool_call tool_progress* tool_result | transfer | retry | error }
+//       | tool_call tool_progress* tool_result | transfer | interrupt | retry | error }
 //     frame_end }
 // stream_end                                              root, once, last
 //
@@ -33,6 +33,7 @@ typedef enum cadre_event_type {
     CADRE_EVENT_TOOL_PROGRESS,
     CADRE_EVENT_TOOL_RESULT,
     CADRE_EVENT_TRANSFER,
+    CADRE_EVENT_INTERRUPT,
     CADRE_EVENT_RETRY,
     CADRE_EVENT_ERROR,
     CADRE_EVENT_STREAM_END
@@ -103,6 +104,10 @@ typedef struct cadre_event {
             const char *decision; // done, refused, unknown, self, superseded
             const char *reason;   // "" when it was done
         } transfer;
+        struct {
+            const char *question_id, *question;
+            const char *choices; // a JSON list of texts; "" when any answer will do
+        } interrupt;             // a person is asked; without a seq when asked before
         struct {
             int attempt; // the one that failed, from 1
             cadre_error_info error;

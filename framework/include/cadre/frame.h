@@ -50,6 +50,16 @@ CADRE_API cadre_status cadre_frame_now(cadre_frame *frame, int64_t *wall_ms,
 CADRE_API cadre_status cadre_frame_random(cadre_frame *frame, uint64_t *bits,
                                           cadre_error *err);
 
+// Asks a person and gives the answer (new reference; what JSON they gave, mostly a
+// text). `question`: a text, or an object with "question", a text, and optionally
+// "choices", a list of texts that the answer must be one of; what else stands in it is
+// shown with it. `key` NULL: "ask#<nth>". Blocks while others of the run go on; when
+// nothing can but by an answer, the run parks. Errors: EPARKED: return it, and `run` is
+// called again when the answer is there.
+CADRE_API cadre_status cadre_frame_ask(cadre_frame *frame, const char *key,
+                                       const json_t *question, json_t **answer,
+                                       cadre_error *err);
+
 // Sets the answer and says it in the conversation, as this agent's text.
 CADRE_API cadre_status cadre_frame_set_output(cadre_frame *frame, const char *text,
                                               cadre_error *err);

@@ -27,7 +27,7 @@ static void run_branch(void *arg)
     cdr_execute(b->frame, &strand, &b->ran);
     cdr_tree_flush(b->frame->tree, NULL); // a lost store marks the frames; they tell
     cdr_strand_fini(&strand);
-    cdr_strand_settle(b->parent, b->pending);
+    cdr_park_settle(b->frame->tree, b->parent, b->pending);
 }
 
 static void enter_branch(cadre_frame *frame, const cadre_call *call, branch *b)
@@ -70,14 +70,12 @@ static branch *start_others(cadre_frame *frame, branch *branches, size_t n,
         }
         b->parent = frame->work->strand;
         b->pending = pending;
-        cdr_mutex_lock(&b->parent->mu);
-        (*pending)++;
-        cdr_mutex_unlock(&b->parent->mu);
+        cdr_park_enter(frame->tree, b->parent, pending);
         if (cdr_pool_run(frame->tree->runtime->pool, run_branch, b, &b->err) ==
             CADRE_OK)
             continue;
         fail_branch(b);
-        cdr_strand_settle(b->parent, pending);
+        cdr_park_settle(frame->tree, b->parent, pending);
     }
     return own;
 }
@@ -154,7 +152,7 @@ cadre_status cadre_frame_batch(cadre_frame *frame, const cadre_batch *batch,
         cdr_execute(own->frame, frame->work->strand, &own->ran);
         cdr_tree_flush(frame->tree, NULL); // others run on: this ending is stored now
     }
-    cdr_strand_join(frame->work->strand, &pending);
+    cdr_park_join(frame->tree, frame->work->strand, &pending);
     status = collect(frame, branches, batch->n_calls, outcomes, err);
     free(branches);
     return status;

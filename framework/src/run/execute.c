@@ -119,6 +119,8 @@ void cdr_ending_of(cadre_frame *frame, cadre_status status, const cadre_error *e
 
 static cadre_status fail_sticky(const cadre_frame *frame, cadre_error *err)
 {
+    if (frame->work->sticky == CADRE_EPARKED)
+        return cadre_fail(err, CADRE_EPARKED, "'%s' waits for an answer", frame->name);
     return cadre_fail(err, frame->work->sticky,
                       "'%s': it makes other calls than were recorded", frame->name);
 }
@@ -152,6 +154,51 @@ static cadre_status go_on_to_target(cadre_frame *frame, cadre_error *err)
     return status;
 }
 
+// --- Parking ---
+
+// Does a frame that returned EPARKED wait for somebody? A question, or what asks one,
+// is below it then.
+static bool is_waiting(cadre_frame *frame)
+{
+    bool is = false;
+    cdr_mutex_lock(&frame->tree->mu);
+    for (const cadre_frame *child = frame->live_children; child != NULL && !is;
+         child = child->next)
+        is = child->status == CADRE_FRAME_WAITING ||
+             (child->kind == CDR_FRAME_TOOL && child->live_children != NULL);
+    cdr_mutex_unlock(&frame->tree->mu);
+    return is;
+}
+
+bool cdr_is_parked(cadre_frame *frame, cadre_status status, cadre_error *err)
+{
+    if (status != CADRE_EPARKED || frame->mark != CDR_MARK_NONE)
+        return false;
+    if (is_waiting(frame))
+        return true;
+    cadre_error_clear(err);
+    cadre_fail(err, CADRE_EFAILED,
+               "'%s' says that it waits for an answer, and asks "
+               "nobody",
+               frame->name);
+    return false;
+}
+
+// All of the chain wait, unless they were stopped meanwhile.
+static bool park_chain(cadre_frame *first, cadre_frame *last)
+{
+    cdr_tree *tree = first->tree;
+    cdr_mutex_lock(&tree->mu);
+    bool is_stopped = last->mark != CDR_MARK_NONE;
+    for (cadre_frame *frame = last; !is_stopped; frame = frame->parent) {
+        cdr_frame_park_locked(frame);
+        if (frame == first)
+            break;
+    }
+    cdr_mutex_unlock(&tree->mu);
+    return !is_stopped;
+}
+
 // --- Running ---
 
 // Runs one frame; what it transferred to, or NULL. The ending owns its references.
@@ -166,7 +213,9 @@ static cadre_frame *run_one(cadre_frame *frame, cdr_strand *strand, cdr_ending *
             status = go_on_to_target(frame, &err);
         else if (status == CADRE_OK)
             status = frame->agent->ops->run(frame->agent->state, frame, &err);
-        if (status == CADRE_OK && frame->work->sticky != CADRE_OK)
+        // Who waits, waits, whatever `run` made of it.
+        if (frame->work->sticky == CADRE_EPARKED ||
+            (status == CADRE_OK && frame->work->sticky != CADRE_OK))
             status = fail_sticky(frame, &err);
     } else {
         cadre_fail(&err, status, "no memory to run '%s'", frame->name);
@@ -177,7 +226,10 @@ static cadre_frame *run_one(cadre_frame *frame, cdr_strand *strand, cdr_ending *
     if (status == CADRE_OK && next == NULL)
         status = cdr_script_check(frame, &err);
     *agent = frame->name;
-    if (next == NULL) {
+    if (cdr_is_parked(frame, status, &err)) {
+        *ending = (cdr_ending){.status = CADRE_FRAME_WAITING};
+        cdr_round_drop(frame);
+    } else if (next == NULL) {
         cdr_ending_of(frame, status, &err, ending);
         if (frame->work != NULL && frame->work->answered_by != NULL)
             *agent = frame->work->answered_by;
@@ -272,7 +324,12 @@ void cdr_execute(cadre_frame *first, cdr_strand *strand, cdr_ran *ran)
             cdr_tree_flush(tree, NULL); // a lost store marks the frames; they tell
         last = next;
     }
-    end_chain(first, last, &ending);
+    if (ending.status != CADRE_FRAME_WAITING) {
+        end_chain(first, last, &ending);
+    } else if (!park_chain(first, last)) {
+        cdr_ending_of(last, CADRE_EABORTED, NULL, &ending);
+        end_chain(first, last, &ending);
+    }
     *ran = (cdr_ran){.status = ending.status,
                      .stop_reason = ending.stop_reason,
                      .output = ending.output,
@@ -530,6 +587,7 @@ cadre_status cdr_leave_call(cadre_frame *frame, cadre_frame *child, cdr_ran *ran
     cdr_work *work = frame->work;
     bool is_delegate = child->conversation == frame->conversation;
     bool has_scope = child->scope != NULL;
+    bool is_parked = ran != NULL && ran->status == CADRE_FRAME_WAITING;
     cdr_ran recorded;
     if (ran == NULL) {
         ran = &recorded;
@@ -537,8 +595,10 @@ cadre_status cdr_leave_call(cadre_frame *frame, cadre_frame *child, cdr_ran *ran
     } else {
         cdr_scope_state *scope = child->scope;
         cdr_mutex_lock(&tree->mu);
-        keep_for_name_locked(child, ran);
-        cdr_frame_release_locked(child);
+        if (!is_parked) {
+            keep_for_name_locked(child, ran);
+            cdr_frame_release_locked(child);
+        }
         cdr_mutex_unlock(&tree->mu);
         if (scope != frame->scope)
             cdr_scope_free(scope);
@@ -546,7 +606,10 @@ cadre_status cdr_leave_call(cadre_frame *frame, cadre_frame *child, cdr_ran *ran
     if (out != NULL)
         outcome_fill(frame, ran, out);
     cadre_status status = cdr_frame_stopped(frame, err);
-    if (status == CADRE_OK && ran->status == CADRE_FRAME_COMPLETED) {
+    if (status == CADRE_OK && is_parked) {
+        work->sticky = CADRE_EPARKED;
+        status = fail_sticky(frame, err);
+    } else if (status == CADRE_OK && ran->status == CADRE_FRAME_COMPLETED) {
         if (is_delegate)
             take_answer(work, ran, has_scope);
     } else if (status == CADRE_OK) {

@@ -32,6 +32,10 @@ cdr_work *cdr_work_end(cadre_frame *frame);
 void cdr_ending_of(cadre_frame *frame, cadre_status status, const cadre_error *err,
                    cdr_ending *ending);
 
+// Did a `run` that returned `status` say so because it waits for a person? Else EPARKED
+// becomes the failure that it is.
+bool cdr_is_parked(cadre_frame *frame, cadre_status status, cadre_error *err);
+
 // Enters a child for a call; see cadre_frame_call. `fork`: a conversation of its own.
 cadre_status cdr_enter_call(cadre_frame *frame, const cadre_call *call, bool fork,
                             cadre_frame **child, cdr_entered *how, cadre_error *err);

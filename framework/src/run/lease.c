@@ -35,6 +35,7 @@ typedef struct process {
     bool exists;
     bool is_readable;         // else what follows is not known
     bool is_zombie;           // dead, but its parent has not asked yet
+    bool is_halted;           // stopped by a signal
     unsigned long long start; // in ticks since boot
 } process;
 
@@ -52,6 +53,7 @@ static process look_at(long pid)
     if (at == NULL || at[1] == '\0')
         return p;
     bool is_zombie = at[2] == 'Z' || at[2] == 'X';
+    p.is_halted = at[2] == 'T' || at[2] == 't';
     for (int field = 2; at != NULL && field < 20; field++)
         at = strchr(at + 1, ' ');
     // One whose first thread alone has ended looks like a zombie, and works on.
@@ -104,15 +106,13 @@ static void this_process(cadre_runtime *runtime, char *text, size_t size)
     cdr_mutex_unlock(&runtime->mu);
 }
 
-static cadre_status name_holder(cdr_tree *tree, cadre_error *err)
+static void name_holder(cadre_runtime *runtime, cdr_holder_name name)
 {
-    char name[PROCESS_SIZE];
+    char place[PROCESS_SIZE];
     char run[CADRE_ID_TEXT_SIZE];
-    this_process(tree->runtime, name, sizeof name);
+    this_process(runtime, place, sizeof place);
     cadre_id_text(cadre_id_new(), run);
-    tree->lease_owner = cdr_arena_printf(&tree->arena, "%s/%s", name, run);
-    return tree->lease_owner == NULL ? cadre_fail(err, CADRE_ENOMEM, "no memory")
-                                     : CADRE_OK;
+    snprintf(name, sizeof(cdr_holder_name), "%.220s/%s", place, run);
 }
 
 typedef enum holder_state {
@@ -134,7 +134,10 @@ static holder_state state_of(const char *holder, long *pid)
         return HOLDER_ELSEWHERE;
     process p = look_at(*pid);
     bool is_other = p.is_readable && p.start != strtoull(end + 1, NULL, 10);
-    return p.exists && !p.is_zombie && !is_other ? HOLDER_LIVES : HOLDER_DEAD;
+    if (!p.exists || p.is_zombie || is_other)
+        return HOLDER_DEAD;
+    // It may never go on; its lease is as good as its time, which it does not renew.
+    return p.is_halted ? HOLDER_ELSEWHERE : HOLDER_LIVES;
 }
 
 static int64_t wall_now_ms(void)
@@ -168,51 +171,76 @@ static cadre_status take_row(void *ctx, const cadre_trace_row *row, cadre_error 
     return CADRE_OK;
 }
 
-cadre_status cdr_lease_hold_new(cdr_tree *tree, cadre_error *err)
-{
-    tree->lease_epoch = 1; // the first commit takes it
-    return name_holder(tree, err);
-}
-
-static cadre_status fail_held(const cdr_tree *tree, const char *holder,
+static cadre_status keep_name(cdr_tree *tree, const cdr_holder_name name,
                               cadre_error *err)
 {
+    tree->lease_owner = cdr_arena_text(&tree->arena, name);
+    return tree->lease_owner == NULL ? cadre_fail(err, CADRE_ENOMEM, "no memory")
+                                     : CADRE_OK;
+}
+
+cadre_status cdr_lease_hold_new(cdr_tree *tree, cadre_error *err)
+{
+    cdr_holder_name name;
+    tree->lease_epoch = 1; // the first commit takes it
+    name_holder(tree->runtime, name);
+    return keep_name(tree, name, err);
+}
+
+static cadre_status fail_held(cadre_id trace, const char *holder, cadre_error *err)
+{
+    char id[CADRE_ID_TEXT_SIZE];
+    cadre_id_text(trace, id);
     long pid = 0;
     if (state_of(holder, &pid) == HOLDER_LIVES)
         return cadre_fail_class(err, CADRE_EBUSY, CADRE_CLASS_LEASE, false,
-                                "run %s is under way in process %ld", tree->trace_text,
-                                pid);
+                                "run %s is under way in process %ld", id, pid);
+    if (pid > 0)
+        return cadre_fail_class(err, CADRE_EBUSY, CADRE_CLASS_LEASE, false,
+                                "run %s is held by process %ld, which a signal has "
+                                "halted; it can be taken over when its lease of %d s "
+                                "is up",
+                                id, pid, (int)LEASE_SECONDS);
     return cadre_fail_class(err, CADRE_EBUSY, CADRE_CLASS_LEASE, false,
-                            "run %s is held from elsewhere, by '%s'", tree->trace_text,
-                            holder);
+                            "run %s is held from elsewhere, by '%s'", id, holder);
 }
 
 // Between the look and the taking another may be faster. It then has a fresh lease,
 // which is taken only from one who was seen dead.
-cadre_status cdr_lease_take(cdr_tree *tree, cadre_error *err)
+cadre_status cdr_lease_take_as(cadre_runtime *runtime, cadre_id trace,
+                               cdr_holder_name name, int64_t *epoch, cadre_error *err)
 {
     lease_reader seen = {.is_held = false};
-    const cadre_store_ops *store = tree->runtime->store_ops;
-    const cadre_query query = {.kind = CADRE_QUERY_TRACE, .trace = tree->trace};
+    const cadre_store_ops *store = runtime->store_ops;
+    const cadre_query query = {.kind = CADRE_QUERY_TRACE, .trace = trace};
     const cadre_store_reader reader = {.trace = take_row, .ctx = &seen};
-    cadre_status status = name_holder(tree, err);
-    if (status == CADRE_OK)
-        status = store->read(tree->runtime->store, &query, &reader, err);
+    name_holder(runtime, name);
+    cadre_status status = store->read(runtime->store, &query, &reader, err);
     if (status != CADRE_OK)
         return status;
     if (seen.is_held)
-        return fail_held(tree, seen.holder, err);
-    const cadre_lease wanted = {.trace = tree->trace,
-                                .owner = tree->lease_owner,
-                                .from = seen.holder,
-                                .seconds = LEASE_SECONDS};
-    return store->lease(tree->runtime->store, &wanted, &tree->lease_epoch, err);
+        return fail_held(trace, seen.holder, err);
+    const cadre_lease wanted = {
+        .trace = trace, .owner = name, .from = seen.holder, .seconds = LEASE_SECONDS};
+    return store->lease(runtime->store, &wanted, epoch, err);
+}
+
+cadre_status cdr_lease_take(cdr_tree *tree, cadre_error *err)
+{
+    cdr_holder_name name;
+    cadre_status status =
+        cdr_lease_take_as(tree->runtime, tree->trace, name, &tree->lease_epoch, err);
+    return status == CADRE_OK ? keep_name(tree, name, err) : status;
+}
+
+void cdr_lease_give_back_as(cadre_runtime *runtime, cadre_id trace, const char *name)
+{
+    int64_t epoch = 0;
+    const cadre_lease none = {.trace = trace, .owner = name, .seconds = 0};
+    runtime->store_ops->lease(runtime->store, &none, &epoch, NULL);
 }
 
 void cdr_lease_give_back(cdr_tree *tree)
 {
-    int64_t epoch = 0;
-    const cadre_lease none = {
-        .trace = tree->trace, .owner = tree->lease_owner, .seconds = 0};
-    tree->runtime->store_ops->lease(tree->runtime->store, &none, &epoch, NULL);
+    cdr_lease_give_back_as(tree->runtime, tree->trace, tree->lease_owner);
 }

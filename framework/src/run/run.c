@@ -38,7 +38,8 @@ static void fill_result(cadre_run *run)
         .offline = tree->runtime->offline,
     };
     run->result.error = cdr_failure_info(ran->failure);
-    if (ran->failure == NULL && ran->status != CADRE_FRAME_COMPLETED)
+    if (ran->failure == NULL && ran->status != CADRE_FRAME_COMPLETED &&
+        ran->status != CADRE_FRAME_WAITING)
         run->result.error =
             (cadre_error_info){CADRE_CLASS_ERROR, false,
                                "no memory to tell why it failed", tree->root->name, ""};
@@ -103,7 +104,8 @@ static void end_stream(cadre_run *run)
         cdr_event_address(tree->root, &event, id);
         cdr_queue_push_take(&tree->queue, cdr_event_new(&event, NULL));
     }
-    if (tree->lost.status != CADRE_OK) // else it has ended, and nobody may want it
+    // One that has ended nobody may want.
+    if (tree->lost.status != CADRE_OK || run->result.status == CADRE_FRAME_WAITING)
         cdr_lease_give_back(tree);
     cdr_queue_close(&tree->queue);
 }
@@ -114,6 +116,7 @@ static void run_root(void *arg)
     cdr_strand strand;
     cdr_strand_init(&strand);
     cdr_execute(run->tree->root, &strand, &run->ran);
+    cdr_watch_remove(run->tree->runtime, &run->watched);
     end_stream(run);
     cdr_strand_fini(&strand);
     cdr_strand_settle(&run->owner, &run->pending);
@@ -135,10 +138,37 @@ void cdr_run_destroy(cadre_run *run)
     free(run);
 }
 
+static cadre_run *run_of(cdr_watched *watched)
+{
+    return (cadre_run *)((char *)watched - offsetof(cadre_run, watched));
+}
+
+static void take_mark(cdr_watched *watched, cadre_id frame, const char *reason)
+{
+    cdr_tree_take_mark(run_of(watched)->tree, frame, reason);
+}
+
+static void take_message(cdr_watched *watched, const cadre_message_row *row)
+{
+    cdr_inbox_put(run_of(watched)->tree, row);
+}
+
 cadre_status cdr_run_launch(cadre_run *run, cadre_error *err)
 {
+    cadre_runtime *runtime = run->tree->runtime;
+    run->watched = (cdr_watched){.trace = run->tree->trace,
+                                 .lease_owner = run->tree->lease_owner,
+                                 .on_mark = take_mark,
+                                 .on_message = take_message};
+    cadre_status status = cdr_watch_add(runtime, &run->watched, err);
+    if (status != CADRE_OK)
+        return status;
+    run->tree->park.n_active = 1;
     run->pending = 1;
-    return cdr_pool_run(run->tree->runtime->pool, run_root, run, err);
+    status = cdr_pool_run(runtime->pool, run_root, run, err);
+    if (status != CADRE_OK)
+        cdr_watch_remove(runtime, &run->watched);
+    return status;
 }
 
 cadre_status cadre_run_next(cadre_run *run, const cadre_event **event, cadre_error *err)
@@ -167,6 +197,8 @@ static cadre_status status_of(const cadre_result *result)
         return CADRE_ETIMEOUT;
     case CADRE_FRAME_ABORTED:
         return CADRE_EABORTED;
+    case CADRE_FRAME_WAITING:
+        return CADRE_EPARKED;
     default:
         return result->error.error_class == CADRE_CLASS_STORE ? CADRE_ESTORE
                                                               : CADRE_EFAILED;
@@ -187,6 +219,9 @@ cadre_status cadre_run_wait(cadre_run *run, const cadre_result **result,
     cadre_status status = status_of(&run->result);
     if (status == CADRE_OK)
         return CADRE_OK;
+    if (status == CADRE_EPARKED)
+        return cadre_fail(err, status, "run %s waits for an answer",
+                          run->tree->trace_text);
     return cadre_fail_class(err, status, run->result.error.error_class,
                             run->result.error.retryable, "%s",
                             run->result.error.message);
@@ -213,7 +248,8 @@ void cadre_run_free(cadre_run *run)
     cdr_queue_deafen(&run->tree->queue);
     cdr_strand_join(&run->owner, &run->pending);
     const cadre_store_ops *store = run->tree->runtime->store_ops;
-    if (store->release != NULL)
+    // One that waits goes on from there.
+    if (store->release != NULL && run->result.status != CADRE_FRAME_WAITING)
         store->release(run->tree->runtime->store, run->tree->trace);
     cdr_run_destroy(run);
 }

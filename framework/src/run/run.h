@@ -31,6 +31,7 @@ struct cadre_run {
     cdr_strand owner;
     int pending; // 1 while the root's thread is at work; guarded by owner.mu
     cdr_run_listing listing;
+    cdr_watched watched; // while the root's thread is at work
 };
 
 // Frees a run that is not under way. NULL ok.

@@ -69,6 +69,7 @@ static void take_record(cdr_tool_entry *entry, cdr_entered how)
     if (how == CDR_ENTERED_AGAIN) {
         entry->is_again = true;
         entry->was_running = entry->frame->was_running;
+        entry->was_waiting = entry->frame->was_waiting;
         return;
     }
     if (entry->result != NULL)
@@ -486,6 +487,14 @@ void cdr_round_close(cadre_frame *frame)
     round_free(round);
 }
 
+void cdr_round_drop(cadre_frame *frame)
+{
+    cdr_round *round = frame->work->round;
+    frame->work->round = NULL;
+    if (round != NULL)
+        round_free(round);
+}
+
 static void count_bad(cadre_frame *frame, const cdr_round *round, cadre_round *out)
 {
     const cdr_tool_entry *last = NULL;
@@ -524,7 +533,8 @@ cadre_status cadre_frame_run_tools(cadre_frame *frame, const cadre_answer *answe
     if (status == CADRE_OK)
         status = decide_transfers(frame, round, err);
     if (status != CADRE_OK) {
-        settle_rest(frame, round);
+        if (status != CADRE_EPARKED)
+            settle_rest(frame, round);
         return status;
     }
     out->n_calls = round->n_entries;

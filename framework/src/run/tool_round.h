@@ -25,6 +25,8 @@ typedef struct cdr_tool_entry {
     char *target, *target_message; // it asked for a transfer
     bool is_again;    // from the record: the run was cut before it had a result
     bool was_running; // it had started when the run was cut
+    bool was_waiting; // it had started, and waited for a person
+    bool is_parked;   // it waits for a person
     bool is_settled;  // also by its record
     cadre_result_code code;
     char *complaint; // what the model was told of a bad call; NULL when it was none
@@ -54,6 +56,9 @@ cdr_round *cdr_round_new_locked(cadre_frame *frame, cdr_message *message, int tu
 
 // Frees the frame's round; calls that nobody ran get the result that they were not.
 void cdr_round_close(cadre_frame *frame);
+
+// Frees it as it is: calls that wait for a person go on with the resume.
+void cdr_round_drop(cadre_frame *frame);
 
 // The answer of a frame's nth model call in the record; NULL: it gave none.
 cdr_message *cdr_recorded_answer_locked(cadre_frame *frame, int turn)

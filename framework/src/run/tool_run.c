@@ -242,6 +242,40 @@ static void note_request(cdr_tool_entry *entry, cdr_work *work)
     work->target = work->target_message = NULL;
 }
 
+// What the tool's `run` came to: its result, a request for a transfer, or that it
+// waits.
+static void take_result(cadre_frame *frame, cdr_tool_entry *entry, cadre_status status,
+                        cadre_error *err)
+{
+    if (entry->frame->work->sticky == CADRE_EPARKED)
+        status = CADRE_EPARKED;
+    entry->is_parked = cdr_is_parked(entry->frame, status, err);
+    cadre_result_code code = code_of(entry->frame, status, err);
+    cdr_work *work = cdr_work_end(entry->frame);
+    if (entry->is_parked) {
+        cdr_mutex_lock(&frame->tree->mu);
+        cdr_frame_park_locked(entry->frame);
+        cdr_mutex_unlock(&frame->tree->mu);
+        cdr_work_free(work);
+        return;
+    }
+    if (code == CADRE_RESULT_OK)
+        note_request(entry, work);
+    const char *text = cdr_text_bytes(work->output);
+    if (code == CADRE_RESULT_TIMEOUT)
+        cadre_fail(err, CADRE_ETIMEOUT, "the tool's time is up");
+    if (code == CADRE_RESULT_TOOL_ERROR)
+        cadre_fail(err, CADRE_EFAILED, "the tool failed without saying why");
+    if (code == CADRE_RESULT_ABORTED)
+        text = "aborted";
+    else if (code == CADRE_RESULT_TIMEOUT ||
+             (code != CADRE_RESULT_OK && text[0] == '\0'))
+        text = err->text; // a failed tool may have said more than an error holds
+    if (entry->target == NULL)
+        settle(frame, entry, code, text);
+    cdr_work_free(work);
+}
+
 // Runs a tool to its result, or to its request for a transfer.
 static void run_tool(cadre_frame *frame, cdr_tool_entry *entry, cdr_strand *strand)
 {
@@ -262,23 +296,7 @@ static void run_tool(cadre_frame *frame, cdr_tool_entry *entry, cdr_strand *stra
     cadre_status status = cdr_frame_stopped(entry->frame, &err);
     if (status == CADRE_OK)
         status = tool->ops->run(tool->state, entry->frame, entry->arguments, &err);
-    cadre_result_code code = code_of(entry->frame, status, &err);
-    cdr_work *work = cdr_work_end(entry->frame);
-    if (code == CADRE_RESULT_OK)
-        note_request(entry, work);
-    const char *text = cdr_text_bytes(work->output);
-    if (code == CADRE_RESULT_TIMEOUT)
-        cadre_fail(&err, CADRE_ETIMEOUT, "the tool's time is up");
-    if (code == CADRE_RESULT_TOOL_ERROR)
-        cadre_fail(&err, CADRE_EFAILED, "the tool failed without saying why");
-    if (code == CADRE_RESULT_ABORTED)
-        text = "aborted";
-    else if (code == CADRE_RESULT_TIMEOUT ||
-             (code != CADRE_RESULT_OK && text[0] == '\0'))
-        text = err.text; // a failed tool may have said more than an error holds
-    if (entry->target == NULL)
-        settle(frame, entry, code, text);
-    cdr_work_free(work);
+    take_result(frame, entry, status, &err);
 }
 
 // --- Running all ---
@@ -298,7 +316,7 @@ static void run_tool_job(void *arg)
     run_tool(job->frame, job->entry, &strand);
     cdr_tree_flush(job->frame->tree, NULL); // a lost store marks the frames; they tell
     cdr_strand_fini(&strand);
-    cdr_strand_settle(job->parent, job->pending);
+    cdr_park_settle(job->frame->tree, job->parent, job->pending);
 }
 
 static bool is_control(const cadre_frame *frame, const cdr_tool_entry *entry)
@@ -425,8 +443,9 @@ static cadre_status sort_entries(cadre_frame *frame, cdr_round *round, tool_job 
         }
         if (settle_cut(frame, entry))
             continue;
-        cadre_status status =
-            entry->was_running ? CADRE_OK : count_tool_call(frame, err);
+        cadre_status status = entry->was_running || entry->was_waiting
+                                  ? CADRE_OK
+                                  : count_tool_call(frame, err);
         if (status != CADRE_OK)
             return status;
         if (entry->tool == NULL && !entry->is_named_target) {
@@ -456,19 +475,30 @@ static void run_jobs(cadre_frame *frame, tool_job *jobs, size_t n_jobs)
         jobs[i].frame = frame;
         jobs[i].parent = frame->work->strand;
         jobs[i].pending = &pending;
-        cdr_mutex_lock(&frame->work->strand->mu);
-        pending++;
-        cdr_mutex_unlock(&frame->work->strand->mu);
+        cdr_park_enter(frame->tree, jobs[i].parent, &pending);
         if (cdr_pool_run(frame->tree->runtime->pool, run_tool_job, &jobs[i], &err) ==
             CADRE_OK)
             continue;
         settle(frame, jobs[i].entry, CADRE_RESULT_TOOL_ERROR, err.text);
-        cdr_strand_settle(frame->work->strand, &pending);
+        cdr_park_settle(frame->tree, jobs[i].parent, &pending);
     }
     run_tool(frame, jobs[0].entry, frame->work->strand);
     if (n_jobs > 1)
         cdr_tree_flush(frame->tree, NULL); // others run on: this result is stored now
-    cdr_strand_join(frame->work->strand, &pending);
+    cdr_park_join(frame->tree, frame->work->strand, &pending);
+}
+
+// One that waits makes its agent wait, after all others are done.
+static cadre_status parked_status(cadre_frame *frame, const cdr_round *round,
+                                  cadre_error *err)
+{
+    for (size_t i = 0; i < round->n_entries; i++) {
+        if (!round->entries[i].is_parked)
+            continue;
+        frame->work->sticky = CADRE_EPARKED;
+        return cadre_fail(err, CADRE_EPARKED, "'%s' waits for an answer", frame->name);
+    }
+    return CADRE_OK;
 }
 
 cadre_status cdr_tools_run(cadre_frame *frame, cdr_round *round, cadre_error *err)
@@ -487,5 +517,5 @@ cadre_status cdr_tools_run(cadre_frame *frame, cdr_round *round, cadre_error *er
             run_jobs(frame, jobs, n_jobs);
     }
     free(jobs);
-    return status;
+    return status == CADRE_OK ? parked_status(frame, round, err) : status;
 }

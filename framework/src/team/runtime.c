@@ -99,6 +99,7 @@ cadre_status cadre_runtime_open(const cadre_runtime_config *config, cadre_runtim
     if (!runtime)
         return cadre_fail(err, CADRE_ENOMEM, "no memory for a runtime");
     cdr_mutex_init(&runtime->mu);
+    cdr_watch_init(&runtime->watch);
     status = open_parts(runtime, &own, err);
     if (status != CADRE_OK) {
         cadre_runtime_close(runtime);
@@ -115,6 +116,7 @@ void cadre_runtime_close(cadre_runtime *runtime)
     // Jobs may still use the network and the store, so the threads go first.
     cdr_pool_close(runtime->pool);
     cdr_network_close(runtime->network);
+    cdr_watch_fini(&runtime->watch);
     if (runtime->store_ops && runtime->store_ops->fini)
         runtime->store_ops->fini(runtime->store);
     free(runtime->store);

@@ -14,6 +14,7 @@
 #include "base/mutex.h"
 #include "base/pool.h"
 #include "net/network.h"
+#include "team/watch.h"
 
 // Types from outside the tree.
 typedef struct cdr_registered {
@@ -26,6 +27,7 @@ struct cadre_runtime {
     cdr_clock *clock;
     const cadre_store_ops *store_ops;
     void *store;
+    cdr_watch watch; // of that store
     bool offline;
     char *script;    // owned; NULL: the team's own
     char *holder;    // guarded by mu; this process as the holder of leases, once known

@@ -75,8 +75,12 @@ static cadre_status take_message(void *ctx, const cadre_message_row *row,
     loader *l = ctx;
     cdr_conversation *conversation =
         cdr_id_table_get(&l->conversations, row->conversation);
-    if (conversation == NULL || row->message.position < 0)
-        return CADRE_OK; // of the inbox; placed by who waits for it
+    if (row->message.position < 0) {
+        cdr_inbox_put(l->tree, row);
+        return CADRE_OK;
+    }
+    if (conversation == NULL)
+        return CADRE_OK; // of none that a frame works in
     cdr_message *message = cdr_message_new(&row->message, row->id, row->frame);
     if (message == NULL)
         return no_memory(err);
@@ -94,16 +98,9 @@ static cdr_frame_kind kind_of(const char *name)
 {
     if (strcmp(name, "model") == 0)
         return CDR_FRAME_MODEL;
+    if (strcmp(name, "ask") == 0)
+        return CDR_FRAME_ASK;
     return strcmp(name, "tool") == 0 ? CDR_FRAME_TOOL : CDR_FRAME_AGENT;
-}
-
-static cdr_mark mark_of(const char *name)
-{
-    static const char *const names[] = {"", "request", "owner", "timeout", "lost"};
-    for (unsigned i = 1; i < sizeof names / sizeof names[0]; i++)
-        if (strcmp(name, names[i]) == 0)
-            return (cdr_mark)i;
-    return name[0] == '\0' ? CDR_MARK_NONE : CDR_MARK_REQUEST;
 }
 
 static cadre_status set_callee(loader *l, cadre_frame *frame,
@@ -163,7 +160,7 @@ static void set_place(cadre_frame *frame, const cadre_frame_row *row)
     frame->was_unsafe = !row->replay_safe;
     frame->is_loaded = row->status < CADRE_FRAME_COMPLETED;
     frame->is_transfer = strcmp(frame->key, "transfer") == 0;
-    atomic_store(&frame->mark, (unsigned char)mark_of(row->mark));
+    atomic_store(&frame->mark, (unsigned char)cdr_mark_of(row->mark));
     frame->is_main = true;
     frame->is_quiet = is_agent && frame->agent->quiet;
     if (parent == NULL)

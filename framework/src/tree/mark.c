@@ -4,6 +4,7 @@
 #include "tree/outbox.h"
 #include "tree/tree.h"
 
+#include <string.h>
 #include <unistd.h>
 
 // The next live frame below `top`, parents before children; NULL after the last.
@@ -43,6 +44,8 @@ void cdr_frame_mark_locked(cadre_frame *frame, cdr_mark mark)
             continue;
         atomic_store(&at->mark, (unsigned char)mark);
         notify(at);
+        if (at->kind == CDR_FRAME_ASK)
+            cdr_park_wake_locked(tree, at);
     }
     if (mark != CDR_MARK_LOST)
         cdr_outbox_mark_locked(frame);
@@ -50,6 +53,36 @@ void cdr_frame_mark_locked(cadre_frame *frame, cdr_mark mark)
         return;
     tree->marked_ns = cdr_clock_now_ns(tree->runtime->clock);
     cdr_queue_widen(&tree->queue);
+}
+
+static const char *const mark_names[] = {"", "request", "owner", "timeout", "lost"};
+
+const char *cdr_mark_name(cdr_mark mark)
+{
+    return mark_names[mark];
+}
+
+cdr_mark cdr_mark_of(const char *name)
+{
+    for (unsigned i = 1; i < sizeof mark_names / sizeof mark_names[0]; i++)
+        if (strcmp(name, mark_names[i]) == 0)
+            return (cdr_mark)i;
+    return name[0] == '\0' ? CDR_MARK_NONE : CDR_MARK_REQUEST;
+}
+
+void cdr_tree_take_mark(cdr_tree *tree, cadre_id frame, const char *reason)
+{
+    const char *why = strchr(reason, ' ');
+    cdr_mutex_lock(&tree->mu);
+    cadre_frame *at = tree->root;
+    while (at != NULL && !cadre_id_equal(at->id, frame))
+        at = next_below(at, tree->root);
+    if (at != NULL && at->mark == CDR_MARK_NONE && at->status < CADRE_FRAME_COMPLETED) {
+        if (why != NULL && tree->mark_text == NULL)
+            tree->mark_text = cdr_arena_text(&tree->arena, why + 1);
+        cdr_frame_mark_locked(at, cdr_mark_of(reason));
+    }
+    cdr_mutex_unlock(&tree->mu);
 }
 
 bool cdr_frame_expire(cadre_frame *frame)

@@ -48,6 +48,6 @@ const char *cadre_event_type_name(cadre_event_type type)
     static const char *const words[] = {
         "stream_start",    "frame_start", "frame_end", "message_start", "text_delta",
         "reasoning_delta", "message_end", "tool_call", "tool_progress", "tool_result",
-        "transfer",        "retry",       "error",     "stream_end"};
+        "transfer",        "interrupt",   "retry",     "error",         "stream_end"};
     return WORD(words, type);
 }

@@ -75,7 +75,7 @@ void cdr_outbox_conversation_locked(cdr_tree *tree,
 
 static const char *kind_name(const cadre_frame *frame)
 {
-    static const char *const names[] = {"agent", "model", "tool"};
+    static const char *const names[] = {"agent", "model", "tool", "ask"};
     return names[frame->kind];
 }
 
@@ -117,17 +117,16 @@ void cdr_outbox_running_locked(cadre_frame *frame)
     fact->u.frame.id = frame->id;
     fact->u.frame.attempts = frame->attempts;
     fact->u.frame.restarts = frame->restarts;
-    fact->u.frame.status = CADRE_FRAME_RUNNING;
+    fact->u.frame.status = (cadre_frame_status)frame->status;
 }
 
 void cdr_outbox_mark_locked(cadre_frame *frame)
 {
-    static const char *const names[] = {"", "request", "owner", "timeout", "lost"};
     cadre_fact *fact = add_locked(frame->tree, CADRE_FACT_MARK);
     if (fact == NULL)
         return;
     fact->u.frame.id = frame->id;
-    fact->u.frame.mark = names[frame->mark];
+    fact->u.frame.mark = cdr_mark_name((cdr_mark)frame->mark);
 }
 
 void cdr_outbox_end_locked(cadre_frame *frame, const cadre_usage *own, int64_t ended_ns)
@@ -259,6 +258,16 @@ void cdr_outbox_fini(cdr_outbox *outbox)
     free(outbox->messages);
 }
 
+// Somebody outside has stopped what a refused fact was for: that is learnt before
+// anything that was reserved here is sent.
+static bool has_refused(const cdr_outbox *batch)
+{
+    for (size_t i = 0; i < batch->n_facts; i++)
+        if (batch->facts[i].refused)
+            return true;
+    return false;
+}
+
 // Commits what is in the outbox now. The mutex is released meanwhile.
 static void flush_once_locked(cdr_tree *tree) CDR_REQUIRES(tree->mu)
 {
@@ -276,6 +285,8 @@ static void flush_once_locked(cdr_tree *tree) CDR_REQUIRES(tree->mu)
     cdr_mutex_unlock(&tree->mu);
     if (err.status == CADRE_OK && batch.n_facts > 0)
         tree->runtime->store_ops->commit(tree->runtime->store, &commit, &err);
+    if (err.status == CADRE_OK && has_refused(&batch))
+        cdr_watch_look(tree->runtime, &err);
     if (err.status == CADRE_OK)
         cdr_queue_push_take(&tree->queue, batch.events);
     else

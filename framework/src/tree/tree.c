@@ -244,6 +244,13 @@ static void inherit(cadre_frame *frame, const cdr_birth *birth)
     frame->blocking = (short)(parent->blocking + (birth->is_blocking ? 1 : 0));
 }
 
+static unsigned char first_status(const cdr_birth *birth)
+{
+    if (birth->is_waiting)
+        return CADRE_FRAME_WAITING;
+    return birth->is_pending ? CADRE_FRAME_PENDING : CADRE_FRAME_RUNNING;
+}
+
 static cadre_frame *frame_new_locked(cdr_tree *tree, cadre_frame *parent,
                                      const cdr_birth *birth, const char *key)
 {
@@ -268,8 +275,8 @@ static cadre_frame *frame_new_locked(cdr_tree *tree, cadre_frame *parent,
     frame->started_ns = birth->started_ns != 0 ? birth->started_ns
                                                : cdr_clock_now_ns(tree->runtime->clock);
     frame->deadline_ms = deadline_of(frame, parent, birth);
-    frame->status = birth->is_pending ? CADRE_FRAME_PENDING : CADRE_FRAME_RUNNING;
-    frame->attempts = birth->is_pending ? 0 : 1;
+    frame->status = first_status(birth);
+    frame->attempts = frame->status == CADRE_FRAME_RUNNING ? 1 : 0;
     atomic_init(&frame->mark, CDR_MARK_NONE);
     inherit(frame, birth);
     return frame;
@@ -362,16 +369,17 @@ static cadre_status refuse_birth(cadre_frame *parent, const cdr_birth *birth,
 static void go_on_locked(cadre_frame *record, const cdr_birth *birth)
 {
     record->is_loaded = false;
-    record->was_running = record->status != CADRE_FRAME_PENDING;
+    record->was_running = record->status == CADRE_FRAME_RUNNING;
+    record->was_waiting = record->status == CADRE_FRAME_WAITING;
     record->scope = birth->scope;
     record->history = (unsigned char)birth->history;
     record->is_named = birth->is_named;
     record->is_transfer = birth->is_transfer;
     record->started_ns = cdr_clock_now_ns(record->tree->runtime->clock);
     record->deadline_ms = deadline_of(record, record->parent, birth);
-    record->status = birth->is_pending ? CADRE_FRAME_PENDING : CADRE_FRAME_RUNNING;
+    record->status = first_status(birth);
     record->restarts = (short)(record->restarts + (record->was_running ? 1 : 0));
-    if (birth->is_pending)
+    if (record->status != CADRE_FRAME_RUNNING)
         return;
     record->attempts++;
     cdr_outbox_running_locked(record);
@@ -488,6 +496,7 @@ void cdr_tree_free(cdr_tree *tree)
     cdr_outbox_fini(&tree->spare);
     cdr_queue_fini(&tree->queue);
     cdr_arena_fini(&tree->arena);
+    cdr_inbox_fini(&tree->inbox);
     json_decref(tree->inputs);
     free(tree->buckets);
     free(tree->script_used);
@@ -536,7 +545,7 @@ static void end_open_children_locked(cadre_frame *frame)
         while (child->live_children != NULL)
             child = child->live_children;
         assert(child->work == NULL &&
-               (child->is_loaded || child->status == CADRE_FRAME_PENDING));
+               (child->is_loaded || child->status != CADRE_FRAME_RUNNING));
         cdr_frame_mark_locked(child, CDR_MARK_OWNER);
         cdr_frame_end_locked(child, &(cdr_ending){.status = CADRE_FRAME_ABORTED,
                                                   .stop_reason = CADRE_STOP_ABORTED});
@@ -567,6 +576,16 @@ void cdr_frame_end_locked(cadre_frame *frame, const cdr_ending *ending)
     cdr_usage_add(&frame->parent->usage, &frame->usage);
     list_remove(frame);
     list_add(&frame->parent->kept_children, frame);
+}
+
+void cdr_frame_park_locked(cadre_frame *frame)
+{
+    bool is_told = frame->status == CADRE_FRAME_RUNNING;
+    if (frame->status == CADRE_FRAME_PENDING)
+        return; // it has not started
+    frame->status = CADRE_FRAME_WAITING;
+    if (is_told)
+        cdr_outbox_running_locked(frame);
 }
 
 void cdr_frame_resume_root_locked(cdr_tree *tree, int64_t timeout_ms)

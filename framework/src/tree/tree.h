@@ -33,6 +33,8 @@
 #include "team/runtime.h"
 #include "team/team.h"
 #include "tree/conversation.h"
+#include "tree/inbox.h"
+#include "tree/park.h"
 #include "tree/queue.h"
 #include "tree/strand.h"
 #include "tree/text.h"
@@ -40,7 +42,8 @@
 typedef enum cdr_frame_kind {
     CDR_FRAME_AGENT,
     CDR_FRAME_MODEL,
-    CDR_FRAME_TOOL
+    CDR_FRAME_TOOL,
+    CDR_FRAME_ASK // a question to a person
 } cdr_frame_kind;
 
 // Why a frame and all below it must end.
@@ -52,7 +55,6 @@ typedef enum cdr_mark {
     CDR_MARK_LOST // the store is gone
 } cdr_mark;
 
-typedef struct cdr_tree cdr_tree;
 typedef struct cdr_work cdr_work;
 typedef struct cdr_scope_state cdr_scope_state; // run/scope.h
 
@@ -86,6 +88,7 @@ struct cadre_frame {
     bool is_transfer; // entered by a transfer
     bool is_loaded;   // from the record, not entered again yet
     bool was_running; // and it had started when the run was cut
+    bool was_waiting; // and it had started, and waited for a person
     bool was_unsafe;  // and it is a tool that was not safe to run again
     union {
         cadre_frame *source;     // live: who transferred to it, for return_to_source
@@ -114,7 +117,7 @@ struct cdr_work {
     int turn;
     size_t n_read;       // messages of the conversation read again from the record
     int cancel_fd;       // -1: none yet
-    cadre_status sticky; // EDIVERGED, once a call differed from its record
+    cadre_status sticky; // EDIVERGED, once a call differed from its record; EPARKED
     unsigned char stop_reason;
     char id_text[CADRE_ID_TEXT_SIZE];
 };
@@ -157,6 +160,8 @@ struct cdr_tree {
     int64_t wall_offset_ns; // from the monotonic clock to the wall's, for people
     const char *mark_text;  // who asked for it; in the arena below
     cdr_arena arena;
+    cdr_inbox inbox;
+    cdr_park park;
 };
 
 typedef struct cdr_birth {
@@ -176,7 +181,8 @@ typedef struct cdr_birth {
     const char *session; // of the root: the name of its conversation; NULL: none
     cadre_event *event;  // told instead of frame_start; a tool's call
     bool reads_parent;   // a fork that may look at its parent's conversation
-    bool is_blocking, is_fork, is_quiet, is_transfer, is_pending, replay_safe;
+    bool is_blocking, is_fork, is_quiet, is_transfer, is_pending, is_waiting;
+    bool replay_safe;
 } cdr_birth;
 
 // The shorter of two times in ms, of which 0 is none.
@@ -240,6 +246,9 @@ typedef struct cdr_ending {
 } cdr_ending;
 void cdr_frame_end_locked(cadre_frame *frame, const cdr_ending *ending);
 
+// A frame whose `run` has returned waits for a person, somewhere below it.
+void cdr_frame_park_locked(cadre_frame *frame) CDR_REQUIRES(frame->tree->mu);
+
 // The parent has the outcome: the frame leaves memory, or is kept for its name.
 void cdr_frame_release_locked(cadre_frame *frame);
 
@@ -248,6 +257,14 @@ cadre_status cdr_frame_stopped(const cadre_frame *frame, cadre_error *err);
 
 // Marks a frame and all live ones below and wakes their strands.
 void cdr_frame_mark_locked(cadre_frame *frame, cdr_mark mark);
+
+// Somebody outside has marked a frame of this tree: "request", "request: why". One that
+// is not there any more has ended.
+void cdr_tree_take_mark(cdr_tree *tree, cadre_id frame, const char *reason);
+
+// The word of a mark in the store, and what a word there stands for.
+const char *cdr_mark_name(cdr_mark mark);
+cdr_mark cdr_mark_of(const char *name);
 
 // Marks the topmost frame on the way up whose time is up. False: none is.
 bool cdr_frame_expire(cadre_frame *frame);

@@ -16,9 +16,10 @@ extern "C" {
 typedef enum cadre_fact_type {
     CADRE_FACT_CONVERSATION,
     CADRE_FACT_TRACE,
-    CADRE_FACT_FRAME,   // a birth; pending or running
-    CADRE_FACT_RUNNING, // pending to running: an intent, or another attempt; uses id,
-                        // attempts, restarts and, unless 0, start_seq
+    CADRE_FACT_FRAME,   // a birth; pending, running or, of a question, waiting
+    CADRE_FACT_RUNNING, // an intent, another attempt, or (status WAITING) it waits for
+                        // a person; uses id, status, attempts, restarts and, unless
+                        // 0, start_seq
     CADRE_FACT_MARK,    // this frame and all live ones below must end; uses id, mark
     CADRE_FACT_END,     // uses id, status, attempts unless 0, the fields of an end
     CADRE_FACT_MESSAGE  // said, or placed from the inbox when the id is there
@@ -50,11 +51,12 @@ typedef struct cadre_trace_row {
 
 typedef struct cadre_frame_row {
     cadre_id id, parent; // no parent: the root
+    cadre_id trace;      // when read; a fact's is that of its batch
     cadre_id conversation;
     const char *key, *kind, *name, *referer;
     const char *input;
     int depth;
-    cadre_frame_status status; // when born: PENDING or RUNNING
+    cadre_frame_status status; // when born: PENDING, RUNNING or WAITING
     int attempts;
     int restarts; // times it was found running, since its last progress
     bool replay_safe;
@@ -72,7 +74,9 @@ typedef struct cadre_frame_row {
 } cadre_frame_row;
 
 typedef struct cadre_message_row {
-    cadre_id id, conversation, frame;
+    cadre_id id, conversation;
+    cadre_id frame; // whose work it was; in the inbox: the question it answers, or none
+    cadre_id trace; // when read by CADRE_QUERY_POSTED: which works there; none
     cadre_message
         message; // its id and frame_id are not used; position -1: in the inbox
     const char *request_id;   // "" when it has none

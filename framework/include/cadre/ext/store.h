@@ -7,8 +7,10 @@
 // 1. A batch is whole or not there. When commit returns OK it survives what the store
 //    promises to survive.
 // 2. No birth of a frame under a parent, or of a conversation under an owner, that
-//    ended or is marked: that fact is refused (flag), its batch goes on; what depends
-//    on a refused birth is refused too.
+//    ended or is marked, and no RUNNING of a frame that is marked: that fact is refused
+//    (flag), its batch goes on; what depends on a refused birth is refused too. So a
+//    holder learns of a mark with the commit that reserves a call. A trace spawned by
+//    a frame that ended or is marked is not born: EREFUSED.
 // 3. (parent, key) is unique, a trace has one root, a conversation one live root, its
 //    positions count from 0 (that of a refused message stays empty), no frame ends
 //    before its children, and what a fact names (trace, frame, conversation, owner) was
@@ -19,8 +21,9 @@
 //
 // A conversation's owner (both columns or none) never changes. A message without a
 // position (-1) is in the inbox, of any trace's conversation; the holder of that one
-// places it by a MESSAGE fact of the same id: it keeps its content. The same request
-// posted again is taken, and changes nothing.
+// places it by a MESSAGE fact of the same id: it keeps its content. One with a frame
+// answers the question which that is, so only while it lives. The same request posted
+// again is taken, and changes nothing.
 //
 // Texts may hold any UTF-8. A NULL text is "".
 #ifndef CADRE_EXT_STORE_H
@@ -59,12 +62,16 @@ typedef enum cadre_query_kind {
                          // last)
     CADRE_QUERY_SESSION, // a named conversation and its messages
     CADRE_QUERY_TRACES,  // trace rows, newest first
-    CADRE_QUERY_LIVE     // frames of a trace that have not ended
+    CADRE_QUERY_LIVE,    // frames of a trace that have not ended
+    CADRE_QUERY_POSTED,  // of all traces: frames that live and are marked, then all
+                         // inboxes; what a holder looks at for what others wrote
+    CADRE_QUERY_SPAWNED  // traces spawned by frame `frame`, or by any of `trace`;
+                         // oldest first
 } cadre_query_kind;
 
 typedef struct cadre_query {
     cadre_query_kind kind;
-    cadre_id trace;
+    cadre_id trace, frame;
     const char *session;
     int limit; // of traces; 0: all
 } cadre_query;
@@ -85,6 +92,7 @@ typedef struct cadre_store_ops {
     // What it is linked to, for cadre_linked_versions: "SQLite", "3.40.1". NULL:
     // nothing.
     const char *library, *library_version;
+    bool is_shared; // other processes may write to it too
 
     // Required. `url` is what stands after "type:", "" when nothing does. Errors:
     // ECONFIG (the url), ESTORE, ENOMEM. After failure fini is called. May block.
@@ -92,13 +100,14 @@ typedef struct cadre_store_ops {
     void (*fini)(void *state);
 
     // Required. Makes a batch of facts true. Errors: EBUSY when a root is born into a
-    // conversation in which that of another trace lives; ESTORE, then the outcome is
-    // unknown and the trace stops.
+    // conversation in which that of another trace lives; EREFUSED (rule 2); ESTORE,
+    // then the outcome is unknown and the trace stops.
     cadre_status (*commit)(void *state, cadre_commit *commit, cadre_error *err);
 
     // Required. Writes marks (MARK facts) and inbox rows (MESSAGE facts with position
-    // -1) from any process, without a lease. New work under a marked or ended owner, a
-    // request id used with other content: refused (flag). Errors: ESTORE.
+    // -1) from any process, without a lease. New work under a marked or ended owner, an
+    // answer to a question that is not open, a request id used with other content:
+    // refused (flag). Errors: ESTORE.
     cadre_status (*post)(void *state, cadre_fact *facts, size_t n_facts,
                          cadre_error *err);
 

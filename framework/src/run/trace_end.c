@@ -1,0 +1,137 @@
+// See trace_end.h.
+#include "run/trace_end.h"
+
+#include "run/lease.h"
+#include "tree/id_table.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct ended_frame {
+    cadre_id id;
+    size_t parent; // its place from 1; 0: the root
+    cadre_usage usage;
+    bool is_live;
+} ended_frame;
+
+typedef struct ender {
+    ended_frame *frames; // parents first
+    size_t n_frames, capacity;
+    cdr_id_table places; // from 1
+    int64_t last_seq;
+    bool is_marked; // the root
+    char why[200];
+} ender;
+
+static cadre_status no_memory(cadre_error *err)
+{
+    return cadre_fail(err, CADRE_ENOMEM, "no memory to end a run");
+}
+
+static cadre_status take_trace(void *ctx, const cadre_trace_row *row, cadre_error *err)
+{
+    ender *e = ctx;
+    (void)err;
+    e->last_seq = row->last_seq;
+    return CADRE_OK;
+}
+
+static cadre_status take_frame(void *ctx, const cadre_frame_row *row, cadre_error *err)
+{
+    ender *e = ctx;
+    if (e->n_frames == e->capacity) {
+        size_t capacity = e->capacity == 0 ? 64 : e->capacity * 2;
+        void *grown = realloc(e->frames, capacity * sizeof(*e->frames));
+        if (grown == NULL)
+            return no_memory(err);
+        e->frames = grown;
+        e->capacity = capacity;
+    }
+    size_t parent = (size_t)(uintptr_t)cdr_id_table_get(&e->places, row->parent);
+    e->frames[e->n_frames++] =
+        (ended_frame){.id = row->id,
+                      .parent = parent,
+                      .usage = row->usage,
+                      .is_live = row->status < CADRE_FRAME_COMPLETED};
+    if (parent == 0) {
+        const char *why = strchr(row->mark, ' ');
+        e->is_marked = row->mark[0] != '\0';
+        snprintf(e->why, sizeof e->why, "aborted: %s",
+                 why == NULL ? "cancelled" : why + 1);
+    }
+    return cdr_id_table_put(&e->places, row->id, (void *)(uintptr_t)e->n_frames)
+               ? CADRE_OK
+               : no_memory(err);
+}
+
+// A live frame's usage is the sum of what is below it.
+static void sum_usage(ender *e)
+{
+    for (size_t i = e->n_frames; i-- > 0;) {
+        const ended_frame *frame = &e->frames[i];
+        if (frame->parent > 0 && e->frames[frame->parent - 1].is_live)
+            cdr_usage_add(&e->frames[frame->parent - 1].usage, &frame->usage);
+    }
+}
+
+// Facts of all ends, bottom-up. NULL: no memory.
+static cadre_fact *make_facts(const ender *e, int64_t now_ms, size_t *n_facts)
+{
+    cadre_fact *facts = calloc(e->n_frames + 1, sizeof(*facts));
+    for (size_t i = e->n_frames; facts != NULL && i-- > 0;) {
+        const ended_frame *frame = &e->frames[i];
+        if (!frame->is_live)
+            continue;
+        cadre_fact *fact = &facts[(*n_facts)++];
+        fact->type = CADRE_FACT_END;
+        fact->u.frame = (cadre_frame_row){.id = frame->id,
+                                          .status = CADRE_FRAME_ABORTED,
+                                          .stop_reason = CADRE_STOP_ABORTED,
+                                          .output = "",
+                                          .error = e->why,
+                                          .error_class = CADRE_CLASS_ABORTED,
+                                          .usage = frame->usage,
+                                          .end_seq = e->last_seq + (int64_t)*n_facts,
+                                          .completed_at = now_ms};
+    }
+    return facts;
+}
+
+static cadre_status end_frames(cadre_runtime *runtime, cadre_id trace, int64_t epoch,
+                               ender *e, cadre_error *err)
+{
+    size_t n_facts = 0;
+    sum_usage(e);
+    cadre_fact *facts = make_facts(e, cdr_clock_wall_ms(runtime->clock), &n_facts);
+    if (facts == NULL)
+        return no_memory(err);
+    cadre_commit commit = {.trace = trace,
+                           .epoch = epoch,
+                           .last_seq = e->last_seq + (int64_t)n_facts,
+                           .facts = facts,
+                           .n_facts = n_facts};
+    cadre_status status = runtime->store_ops->commit(runtime->store, &commit, err);
+    free(facts);
+    return status;
+}
+
+cadre_status cdr_trace_end(cadre_runtime *runtime, cadre_id trace, cadre_error *err)
+{
+    ender e = {.frames = NULL};
+    cdr_holder_name name;
+    int64_t epoch = 0;
+    const cadre_query query = {.kind = CADRE_QUERY_TRACE, .trace = trace};
+    const cadre_store_reader reader = {
+        .trace = take_trace, .frame = take_frame, .ctx = &e};
+    cadre_status status = cdr_lease_take_as(runtime, trace, name, &epoch, err);
+    if (status != CADRE_OK)
+        return status;
+    status = runtime->store_ops->read(runtime->store, &query, &reader, err);
+    if (status == CADRE_OK && e.is_marked && e.n_frames > 0 && e.frames[0].is_live)
+        status = end_frames(runtime, trace, epoch, &e, err);
+    cdr_lease_give_back_as(runtime, trace, name);
+    cdr_id_table_fini(&e.places);
+    free(e.frames);
+    return status;
+}

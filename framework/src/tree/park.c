@@ -1,0 +1,98 @@
+// See park.h.
+#include "tree/tree.h"
+
+static void wake(cdr_tree *tree, cdr_asking *asking)
+{
+    if (asking->is_woken)
+        return;
+    asking->is_woken = true;
+    tree->park.n_active++;
+    cdr_strand_wake(asking->strand);
+}
+
+static void look_locked(cdr_tree *tree)
+{
+    cdr_park *park = &tree->park;
+    if (park->n_active > 0 || park->asking == NULL)
+        return;
+    park->is_parked = true;
+    for (cdr_asking *asking = park->asking; asking != NULL; asking = asking->next)
+        wake(tree, asking);
+}
+
+// --- Branches ---
+
+void cdr_park_enter(cdr_tree *tree, cdr_strand *parent, int *pending)
+{
+    cdr_mutex_lock(&tree->mu);
+    tree->park.n_active++;
+    cdr_mutex_lock(&parent->mu);
+    (*pending)++;
+    cdr_mutex_unlock(&parent->mu);
+    cdr_mutex_unlock(&tree->mu);
+}
+
+// The last branch of one who waits for it hands its place over. Under the lock to its
+// end: of two branches that end at once one is the last. Who is woken needs the lock
+// for all it may do to the tree, so this stays until the unlock.
+void cdr_park_settle(cdr_tree *tree, cdr_strand *parent, int *pending)
+{
+    cdr_mutex_lock(&tree->mu);
+    cdr_mutex_lock(&parent->mu);
+    bool is_last = *pending == 1;
+    cdr_mutex_unlock(&parent->mu);
+    bool is_handed_over = is_last && parent->is_joining;
+    if (is_handed_over)
+        parent->is_joining = false;
+    else
+        tree->park.n_active--;
+    cdr_strand_settle(parent, pending);
+    if (!is_handed_over)
+        look_locked(tree);
+    cdr_mutex_unlock(&tree->mu);
+}
+
+void cdr_park_join(cdr_tree *tree, cdr_strand *strand, int *pending)
+{
+    cdr_mutex_lock(&tree->mu);
+    if (!cdr_strand_is_settled(strand, pending)) {
+        strand->is_joining = true;
+        tree->park.n_active--;
+        look_locked(tree);
+    }
+    cdr_mutex_unlock(&tree->mu);
+    cdr_strand_join(strand, pending);
+}
+
+// --- Questions ---
+
+void cdr_park_ask_locked(cdr_tree *tree, cdr_asking *asking)
+{
+    asking->is_woken = false;
+    asking->next = tree->park.asking;
+    tree->park.asking = asking;
+    tree->park.n_active--;
+    look_locked(tree);
+}
+
+void cdr_park_forget_locked(cdr_tree *tree, cdr_asking *asking)
+{
+    cdr_asking **at = &tree->park.asking;
+    while (*at != asking)
+        at = &(*at)->next;
+    *at = asking->next;
+}
+
+void cdr_park_wake_locked(cdr_tree *tree, const cadre_frame *question)
+{
+    for (cdr_asking *asking = tree->park.asking; asking != NULL; asking = asking->next)
+        if (asking->frame == question)
+            wake(tree, asking);
+}
+
+void cdr_park_answered_locked(cdr_tree *tree, cadre_id question)
+{
+    for (cdr_asking *asking = tree->park.asking; asking != NULL; asking = asking->next)
+        if (cadre_id_equal(asking->frame->id, question))
+            wake(tree, asking);
+}
