@@ -21,6 +21,7 @@ typedef struct recorded_event {
     //   tool_progress  "NAME TEXT"
     //   tool_result    "NAME CODE RESULT"
     //   transfer       "FROM TO DECISION"
+    //   interrupt      "QUESTION CHOICES"
     //   retry          "ATTEMPT CLASS WAIT_MS"
     //   stream_start   "TEAM"
     //   stream_end     as frame_end
@@ -39,9 +40,9 @@ typedef struct recorder {
 void recorder_add(recorder *r, const cadre_event *event);
 
 // Reads until CADRE_DONE, then checks: one stream_start, first; one stream_end, last;
-// seqs from 1 without gaps, in order; each frame_end after its frame_start and, but
-// under a quiet frame, each started frame ended; nothing of a frame outside the two; as
-// many tool results as tool calls.
+// seqs from 1 without gaps, in order; unless it was resumed or is parked, each
+// frame_end after its frame_start and, but under a quiet frame, each started frame
+// ended; nothing of a frame outside the two; as many tool results as tool calls.
 void recorder_read(recorder *r, cadre_run *run);
 void recorder_check(const recorder *r);
 void recorder_fini(recorder *r);

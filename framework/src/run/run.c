@@ -94,7 +94,9 @@ static void end_stream(cadre_run *run)
     fill_result(run);
     cadre_event event = end_event(run);
     cdr_mutex_lock(&tree->mu);
-    cdr_outbox_event_locked(tree->root, &event, NULL, true);
+    // Of one that is parked it is the end of this consumer's stream only.
+    cdr_outbox_event_locked(tree->root, &event, NULL,
+                            run->result.status != CADRE_FRAME_WAITING);
     cdr_mutex_unlock(&tree->mu);
     if (cdr_tree_flush(tree, NULL) != CADRE_OK) {
         if (!tree->is_shown)

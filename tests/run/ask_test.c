@@ -1,0 +1,476 @@
+// Questions to people: a run parks when nothing else can go on, is answered, and goes
+// on; and what others do to it from outside.
+#include "support/check.h"
+#include "support/team_case.h"
+
+#include "cadre/trace.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+static team_case t;
+static char trace[64];
+
+// --- Agents ---
+
+static cadre_status ask_one(cadre_frame *frame, const char *question, cadre_error *err)
+{
+    json_t *answer = NULL;
+    json_t *text = json_string(question);
+    cadre_status status = cadre_frame_ask(frame, NULL, text, &answer, err);
+    json_decref(text);
+    if (status != CADRE_OK)
+        return status;
+    const char *said =
+        cadre_frame_printf(frame, "%s %s", question, json_string_value(answer));
+    json_decref(answer);
+    return cadre_frame_set_output(frame, said, err);
+}
+
+static cadre_status ask_colour(void *ctx, cadre_frame *frame, cadre_error *err)
+{
+    (void)ctx;
+    return ask_one(frame, "colour?", err);
+}
+
+static cadre_status ask_size(void *ctx, cadre_frame *frame, cadre_error *err)
+{
+    (void)ctx;
+    return ask_one(frame, "size?", err);
+}
+
+static cadre_status ask_choice(void *ctx, cadre_frame *frame, cadre_error *err)
+{
+    json_t *answer = NULL;
+    json_t *question = json_pack("{s:s,s:[s,s],s:i}", "question", "go on?", "choices",
+                                 "yes", "no", "amount", 7);
+    (void)ctx;
+    cadre_status status = cadre_frame_ask(frame, "go", question, &answer, err);
+    json_decref(question);
+    if (status == CADRE_OK)
+        status = cadre_frame_set_output(frame, json_string_value(answer), err);
+    json_decref(answer);
+    return status;
+}
+
+static int n_leads;
+
+// Both branches ask at once; what they gave is put together.
+static cadre_status lead(void *ctx, cadre_frame *frame, cadre_error *err)
+{
+    (void)ctx;
+    n_leads++;
+    const cadre_call *calls[] = {CADRE_CALL(.agent = cadre_frame_find(frame, "colour")),
+                                 CADRE_CALL(.agent = cadre_frame_find(frame, "size"))};
+    cadre_outcome out[2];
+    cadre_status status =
+        cadre_frame_batch(frame, CADRE_BATCH(.calls = calls, .n_calls = 2), out, err);
+    if (status != CADRE_OK)
+        return status;
+    return cadre_frame_set_output(
+        frame, cadre_frame_printf(frame, "%s, %s", out[0].text, out[1].text), err);
+}
+
+// Makes nothing of what it is told.
+static cadre_status stubborn(void *ctx, cadre_frame *frame, cadre_error *err)
+{
+    cadre_error ignored = CADRE_ERROR_INIT;
+    (void)ctx;
+    cadre_frame_call(frame, CADRE_CALL(.agent = cadre_frame_find(frame, "colour")),
+                     NULL, &ignored);
+    return cadre_frame_set_output(frame, "anyway", err);
+}
+
+static cadre_status lie(void *ctx, cadre_frame *frame, cadre_error *err)
+{
+    (void)ctx;
+    (void)frame;
+    (void)err;
+    return CADRE_EPARKED;
+}
+
+static void open_all(const char *root)
+{
+    team_case_open(&t);
+    n_leads = 0;
+    cadre_team_add_function(t.team,
+                            CADRE_FUNCTION(.name = "colour", .run = ask_colour));
+    cadre_team_add_function(t.team, CADRE_FUNCTION(.name = "size", .run = ask_size));
+    cadre_team_add_function(t.team,
+                            CADRE_FUNCTION(.name = "choice", .run = ask_choice));
+    cadre_team_add_function(t.team,
+                            CADRE_FUNCTION(.name = "lead", .run = lead,
+                                           .members = CADRE_NAMES("colour", "size")));
+    cadre_team_add_function(t.team, CADRE_FUNCTION(.name = "stubborn", .run = stubborn,
+                                                   .members = CADRE_NAMES("colour")));
+    cadre_team_add_function(t.team, CADRE_FUNCTION(.name = "liar", .run = lie));
+    cadre_team_set_root(t.team, root);
+}
+
+// Runs until it parks. False: it did not.
+static bool park(void)
+{
+    team_case_run(&t, "go");
+    snprintf(trace, sizeof trace, "%s", cadre_run_trace_id(t.run));
+    return CHECK_STATUS(t.status, CADRE_EPARKED, &t.err) &&
+           CHECK_INT(t.result->status, CADRE_FRAME_WAITING);
+}
+
+static void answer(const char *question, const char *text)
+{
+    cadre_error err = CADRE_ERROR_INIT;
+    json_t *value = json_string(text);
+    CHECK_OK(cadre_trace_answer(t.runtime, trace, question, value, &err), &err);
+    json_decref(value);
+}
+
+static void check_refused_answer(const char *question, const char *text,
+                                 cadre_status expected, const char *part)
+{
+    cadre_error err = CADRE_ERROR_INIT;
+    json_t *value = json_string(text);
+    CHECK_STATUS(cadre_trace_answer(t.runtime, trace, question, value, &err), expected,
+                 &err);
+    CHECK_CONTAINS(err.text, part);
+    json_decref(value);
+}
+
+static void resume(void)
+{
+    cadre_run *run = NULL;
+    cadre_error err = CADRE_ERROR_INIT;
+    if (!CHECK_OK(cadre_run_resume(t.team, trace, NULL, &run, &err), &err))
+        return;
+    cadre_run_free(t.run);
+    recorder_fini(&t.recorder);
+    t.run = run;
+    t.err = (cadre_error)CADRE_ERROR_INIT;
+    team_case_finish(&t);
+}
+
+// The question that an agent waits with.
+static const char *question_of(const char *agent)
+{
+    static char id[64];
+    const cadre_frame_info *frames = NULL;
+    size_t n = 0;
+    id[0] = '\0';
+    CHECK_OK(cadre_run_frames(t.run, &frames, &n, NULL), NULL);
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(frames[i].kind, "ask") == 0 &&
+            frames[i].status == CADRE_FRAME_WAITING &&
+            strcmp(frames[frames[i].parent].name, agent) == 0)
+            snprintf(id, sizeof id, "%s", frames[i].id);
+    CHECK(id[0] != '\0');
+    return id;
+}
+
+// All these lines are there and no others; those of branches come in any order.
+static void check_frames(const char *expected)
+{
+    char *frames = team_case_frames(&t);
+    char *lines = strdup(expected);
+    char *rest = NULL;
+    CHECK_INT(strlen(frames), strlen(expected));
+    for (char *line = strtok_r(lines, "\n", &rest); line != NULL;
+         line = strtok_r(NULL, "\n", &rest))
+        CHECK_CONTAINS(frames, line);
+    free(lines);
+    free(frames);
+}
+
+// --- Tests ---
+
+static void test_ask__parks_a_run_of_one_and_goes_on_with_the_answer(void)
+{
+    open_all("colour");
+    if (park()) {
+        CHECK_TEXT(recorder_text(&t.recorder, CADRE_EVENT_INTERRUPT),
+                   "colour: colour? \n");
+        CHECK_CONTAINS(recorder_text(&t.recorder, CADRE_EVENT_STREAM_END),
+                       "waiting none");
+        check_frames("agent colour root waiting none\n"
+                     "  ask ask ask#1 waiting none\n");
+        answer(NULL, "red");
+        resume();
+        team_case_check_answer(&t, "colour", "colour? red");
+        check_frames("agent colour root completed final\n"
+                     "  ask ask ask#1 completed final\n");
+    }
+    team_case_close(&t);
+}
+
+static void test_ask__takes_answers_of_branches_in_any_order(void)
+{
+    for (int first = 0; first < 2; first++) {
+        open_all("lead");
+        if (park()) {
+            answer(question_of(first == 0 ? "size" : "colour"),
+                   first == 0 ? "large" : "red");
+            resume(); // the other one is still open
+            CHECK_STATUS(t.status, CADRE_EPARKED, &t.err);
+            CHECK_CONTAINS(recorder_text(&t.recorder, CADRE_EVENT_INTERRUPT),
+                           first == 0 ? "colour?" : "size?");
+            answer(NULL, first == 0 ? "red" : "large");
+            resume();
+            team_case_check_answer(&t, "lead", "colour? red, size? large");
+            CHECK_INT(n_leads, 3);
+        }
+        team_case_close(&t);
+    }
+}
+
+static void test_ask__takes_both_answers_at_once(void)
+{
+    open_all("lead");
+    if (park()) {
+        char second[64];
+        snprintf(second, sizeof second, "%s", question_of("size"));
+        check_refused_answer(NULL, "red", CADRE_EINVAL, "waits for 2 answers");
+        answer(question_of("colour"), "red");
+        answer(second, "large");
+        resume();
+        team_case_check_answer(&t, "lead", "colour? red, size? large");
+    }
+    team_case_close(&t);
+}
+
+static void test_ask__refuses_what_is_no_answer(void)
+{
+    open_all("choice");
+    if (park()) {
+        CHECK_TEXT(recorder_text(&t.recorder, CADRE_EVENT_INTERRUPT),
+                   "choice: go on? [\"yes\",\"no\"]\n");
+        check_refused_answer(NULL, "perhaps", CADRE_EINVAL, "yes, no");
+        check_refused_answer(trace, "yes", CADRE_ENOTFOUND, trace);
+        check_refused_answer("!", "yes", CADRE_EINVAL, "not the id");
+        answer(NULL, "yes");
+        answer(NULL, "yes"); // the same again
+        check_refused_answer(NULL, "no", CADRE_EINVAL, "another answer");
+        resume();
+        team_case_check_answer(&t, "choice", "yes");
+        check_refused_answer(NULL, "yes", CADRE_EINVAL, "has ended");
+    }
+    team_case_close(&t);
+}
+
+static void test_ask__parks_though_the_caller_takes_no_notice(void)
+{
+    open_all("stubborn");
+    if (park()) {
+        answer(NULL, "red");
+        resume();
+        team_case_check_answer(&t, "stubborn", "anyway");
+    }
+    team_case_close(&t);
+}
+
+static void test_ask__fails_who_says_it_waits_and_asks_nobody(void)
+{
+    open_all("liar");
+    team_case_run(&t, "go");
+    CHECK_STATUS(t.status, CADRE_EFAILED, &t.err);
+    CHECK_CONTAINS(t.err.text, "asks nobody");
+    team_case_close(&t);
+}
+
+static void test_ask__ends_with_an_abort_from_outside(void)
+{
+    open_all("lead");
+    if (park()) {
+        cadre_error err = CADRE_ERROR_INIT;
+        CHECK_STATUS(cadre_trace_wait(t.runtime, trace, false, 0, &err), CADRE_EPARKED,
+                     &err);
+        CHECK_OK(cadre_trace_abort(t.runtime, trace,
+                                   CADRE_ABORT(.reason = "not needed"), NULL),
+                 NULL);
+        check_frames("agent lead root aborted aborted\n"
+                     "  agent colour colour#1 aborted aborted\n"
+                     "    ask ask ask#1 aborted aborted\n"
+                     "  agent size size#1 aborted aborted\n"
+                     "    ask ask ask#1 aborted aborted\n");
+        CHECK_OK(cadre_trace_wait(t.runtime, trace, false, 0, NULL), NULL);
+        const cadre_frame_info *frames = NULL;
+        size_t n = 0;
+        CHECK_OK(cadre_run_frames(t.run, &frames, &n, NULL), NULL);
+        CHECK_TEXT(frames[0].abort_reason, "request: not needed");
+        CHECK_TEXT(frames[0].error.message, "aborted: not needed");
+        check_refused_answer(NULL, "red", CADRE_EINVAL, "has ended");
+        cadre_run *run = NULL;
+        err = (cadre_error)CADRE_ERROR_INIT;
+        CHECK_STATUS(cadre_run_resume(t.team, trace, NULL, &run, &err), CADRE_EINVAL,
+                     &err);
+    }
+    team_case_close(&t);
+}
+
+// --- While others work ---
+
+typedef struct gate {
+    pthread_mutex_t mu;
+    pthread_cond_t changed;
+    bool is_open;
+} gate;
+
+static gate open_gate = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false};
+
+static json_t *pass_gate(void *ctx, cadre_frame *frame, cadre_error *err)
+{
+    gate *g = ctx;
+    (void)frame;
+    (void)err;
+    pthread_mutex_lock(&g->mu);
+    while (!g->is_open)
+        pthread_cond_wait(&g->changed, &g->mu);
+    pthread_mutex_unlock(&g->mu);
+    return json_true();
+}
+
+static void set_gate(bool is_open)
+{
+    pthread_mutex_lock(&open_gate.mu);
+    open_gate.is_open = is_open;
+    pthread_cond_broadcast(&open_gate.changed);
+    pthread_mutex_unlock(&open_gate.mu);
+}
+
+static cadre_status pass(void *ctx, cadre_frame *frame, cadre_error *err)
+{
+    (void)ctx;
+    cadre_status status = cadre_frame_step(
+        frame, CADRE_STEP(.name = "gate", .run = pass_gate, .ctx = &open_gate), NULL,
+        err);
+    return status == CADRE_OK ? cadre_frame_set_output(frame, "passed", err) : status;
+}
+
+static cadre_status wait_for_size(void *ctx, cadre_frame *frame, cadre_error *err)
+{
+    (void)ctx;
+    const cadre_call *calls[] = {CADRE_CALL(.agent = cadre_frame_find(frame, "colour")),
+                                 CADRE_CALL(.agent = cadre_frame_find(frame, "pass"))};
+    cadre_outcome out[2];
+    cadre_status status =
+        cadre_frame_batch(frame, CADRE_BATCH(.calls = calls, .n_calls = 2), out, err);
+    if (status != CADRE_OK)
+        return status;
+    return cadre_frame_set_output(
+        frame, cadre_frame_printf(frame, "%s, %s", out[0].text, out[1].text), err);
+}
+
+static void open_slow(void)
+{
+    open_all("slow");
+    set_gate(false);
+    cadre_team_add_function(t.team, CADRE_FUNCTION(.name = "pass", .run = pass));
+    cadre_team_add_function(t.team,
+                            CADRE_FUNCTION(.name = "slow", .run = wait_for_size,
+                                           .members = CADRE_NAMES("colour", "pass")));
+}
+
+// Starts it and reads until the question is there.
+static bool start_asking(void)
+{
+    const cadre_event *event = NULL;
+    if (team_case_start(&t, CADRE_RUN(.input = "go")) == NULL)
+        return false;
+    snprintf(trace, sizeof trace, "%s", cadre_run_trace_id(t.run));
+    while (cadre_run_next(t.run, &event, NULL) == CADRE_OK) {
+        recorder_add(&t.recorder, event);
+        if (event->type == CADRE_EVENT_INTERRUPT)
+            return true;
+    }
+    return CHECK(false);
+}
+
+static void test_ask__goes_on_beside_one_who_works(void)
+{
+    open_slow();
+    if (start_asking()) {
+        answer(NULL, "red");
+        set_gate(true);
+        team_case_finish(&t);
+        team_case_check_answer(&t, "slow", "colour? red, passed");
+        CHECK_INT(t.recorder.n_events > 0, 1);
+    }
+    team_case_close(&t);
+}
+
+static void test_ask__keeps_what_others_finished_when_it_parks(void)
+{
+    open_slow();
+    if (start_asking()) {
+        set_gate(true);
+        team_case_finish(&t);
+        CHECK_STATUS(t.status, CADRE_EPARKED, &t.err);
+        check_frames("agent slow root waiting none\n"
+                     "  agent colour colour#1 waiting none\n"
+                     "    ask ask ask#1 waiting none\n"
+                     "  agent pass pass#1 completed final\n"
+                     "    tool gate gate#1 completed final\n");
+        set_gate(false); // it is not passed again
+        answer(NULL, "red");
+        resume();
+        team_case_check_answer(&t, "slow", "colour? red, passed");
+    }
+    team_case_close(&t);
+}
+
+static void test_ask__stops_with_a_part_of_its_run(void)
+{
+    open_slow();
+    if (start_asking()) {
+        const cadre_frame_info *frames = NULL;
+        size_t n = 0;
+        CHECK_OK(cadre_run_frames(t.run, &frames, &n, NULL), NULL);
+        char colour[64];
+        snprintf(colour, sizeof colour, "%s", frames[1].id);
+        CHECK_OK(
+            cadre_trace_abort(t.runtime, trace, CADRE_ABORT(.frame = colour), NULL),
+            NULL);
+        set_gate(true);
+        team_case_finish(&t);
+        CHECK_STATUS(t.status, CADRE_EFAILED, &t.err);
+        check_frames("agent slow root failed error\n"
+                     "  agent colour colour#1 aborted aborted\n"
+                     "    ask ask ask#1 aborted aborted\n"
+                     "  agent pass pass#1 completed final\n"
+                     "    tool gate gate#1 completed final\n");
+    }
+    team_case_close(&t);
+}
+
+static void test_ask__stops_with_the_whole_run(void)
+{
+    open_slow();
+    if (start_asking()) {
+        CHECK_OK(
+            cadre_trace_abort(t.runtime, trace, CADRE_ABORT(.reason = "enough"), NULL),
+            NULL);
+        set_gate(true);
+        team_case_finish(&t);
+        CHECK_STATUS(t.status, CADRE_EABORTED, &t.err);
+        CHECK_TEXT(t.err.text, "aborted: enough");
+    }
+    team_case_close(&t);
+}
+
+static const CU_TestInfo tests[] = {
+    CHECK_TEST(test_ask__parks_a_run_of_one_and_goes_on_with_the_answer),
+    CHECK_TEST(test_ask__takes_answers_of_branches_in_any_order),
+    CHECK_TEST(test_ask__takes_both_answers_at_once),
+    CHECK_TEST(test_ask__refuses_what_is_no_answer),
+    CHECK_TEST(test_ask__parks_though_the_caller_takes_no_notice),
+    CHECK_TEST(test_ask__fails_who_says_it_waits_and_asks_nobody),
+    CHECK_TEST(test_ask__ends_with_an_abort_from_outside),
+    CHECK_TEST(test_ask__goes_on_beside_one_who_works),
+    CHECK_TEST(test_ask__keeps_what_others_finished_when_it_parks),
+    CHECK_TEST(test_ask__stops_with_a_part_of_its_run),
+    CHECK_TEST(test_ask__stops_with_the_whole_run),
+    CU_TEST_INFO_NULL,
+};
+
+int main(void)
+{
+    return check_main("run/ask", tests);
+}
