@@ -455,6 +455,101 @@ static void test_ask__stops_with_the_whole_run(void)
     team_case_close(&t);
 }
 
+// --- Tools that need approval ---
+
+static adder adds;
+
+static cadre_status add(void *ctx, cadre_frame *frame, const json_t *arguments,
+                        cadre_error *err)
+{
+    adder *self = ctx;
+    (void)arguments;
+    atomic_fetch_add(&self->n_runs, 1);
+    return cadre_frame_set_output(frame, "paid", err);
+}
+
+static void open_payer(const char *answers)
+{
+    team_case_open(&t);
+    memset(&adds, 0, sizeof adds);
+    cadre_team_add_tool(t.team, CADRE_TOOL(.name = "pay", .run = add, .ctx = &adds,
+                                           .approval = CADRE_APPROVAL_ASK,
+                                           .parameters = "{\"type\": \"object\"}"));
+    cadre_team_add_tool(t.team, CADRE_TOOL(.name = "look", .run = add, .ctx = &adds));
+    cadre_team_add_tool(t.team, CADRE_TOOL(.name = "person", .type = "ask"));
+    cadre_team_add_llm(t.team,
+                       CADRE_LLM(.name = "payer", .model = DRIVEN_MODEL,
+                                 .tools = CADRE_NAMES("pay", "look", "person")));
+    if (answers != NULL)
+        DRIVEN("payer", answers, "say done");
+}
+
+static void test_approval__is_asked_before_the_tool_runs(void)
+{
+    open_payer("call pay {\"euros\":7}");
+    if (park()) {
+        CHECK_INT(atomic_load(&adds.n_runs), 0);
+        CHECK_TEXT(recorder_text(&t.recorder, CADRE_EVENT_INTERRUPT),
+                   "payer: May payer call pay? [\"yes\",\"no\"]\n");
+        check_frames("agent payer root waiting none\n"
+                     "  model driven/test 1 completed final\n"
+                     "  tool pay 1/0 pending none\n"
+                     "    ask ask approval waiting none\n");
+        answer(NULL, "yes");
+        resume();
+        team_case_check_answer(&t, "payer", "done");
+        CHECK_INT(atomic_load(&adds.n_runs), 1);
+        CHECK_TEXT(recorder_text(&t.recorder, CADRE_EVENT_TOOL_RESULT),
+                   "payer: pay ok paid\n");
+    }
+    team_case_close(&t);
+}
+
+static void test_approval__that_is_not_given_is_told_to_the_model(void)
+{
+    open_payer("call pay {\"euros\":7}");
+    if (park()) {
+        answer(NULL, "no");
+        resume();
+        team_case_check_answer(&t, "payer", "done");
+        CHECK_INT(atomic_load(&adds.n_runs), 0);
+        CHECK_TEXT(recorder_text(&t.recorder, CADRE_EVENT_TOOL_RESULT),
+                   "payer: pay blocked Not done: a person did not allow this call.\n");
+    }
+    team_case_close(&t);
+}
+
+static void test_approval__holds_up_no_other_tool_of_the_turn(void)
+{
+    open_payer(NULL);
+    DRIVEN("payer",
+           "call pay {\"euros\":7}\ncall look\ncall person {\"question\":\"which?\"}",
+           "say done");
+    if (park()) {
+        CHECK_INT(atomic_load(&adds.n_runs), 1); // look
+        check_frames("agent payer root waiting none\n"
+                     "  model driven/test 1 completed final\n"
+                     "  tool pay 1/0 pending none\n"
+                     "  tool look 1/1 completed final\n"
+                     "  tool person 1/2 waiting none\n"
+                     "    ask ask approval waiting none\n"
+                     "    ask ask ask#1 waiting none\n");
+        char person[64];
+        snprintf(person, sizeof person, "%s", question_of("person"));
+        answer(person, "the second");
+        resume();
+        CHECK_STATUS(t.status, CADRE_EPARKED, &t.err);
+        answer(NULL, "yes");
+        resume();
+        team_case_check_answer(&t, "payer", "done");
+        CHECK_INT(atomic_load(&adds.n_runs), 2);
+        CHECK_CONTAINS(driven_request("payer", 1), "call00003: the second");
+        CHECK_CONTAINS(driven_request("payer", 1), "tool call00001: paid");
+        CHECK_LACKS(driven_request("payer", 1), "yes");
+    }
+    team_case_close(&t);
+}
+
 static const CU_TestInfo tests[] = {
     CHECK_TEST(test_ask__parks_a_run_of_one_and_goes_on_with_the_answer),
     CHECK_TEST(test_ask__takes_answers_of_branches_in_any_order),
@@ -467,6 +562,9 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_ask__keeps_what_others_finished_when_it_parks),
     CHECK_TEST(test_ask__stops_with_a_part_of_its_run),
     CHECK_TEST(test_ask__stops_with_the_whole_run),
+    CHECK_TEST(test_approval__is_asked_before_the_tool_runs),
+    CHECK_TEST(test_approval__that_is_not_given_is_told_to_the_model),
+    CHECK_TEST(test_approval__holds_up_no_other_tool_of_the_turn),
     CU_TEST_INFO_NULL,
 };
 

@@ -4,7 +4,7 @@
 // answer of the run that nothing disturbed.
 //
 // Each life is a process of its own. A test that takes longer than its part of
-// CADRE_TEST_SECONDS (60) ends early; the places it had are spread over all.
+// CADRE_TEST_SECONDS (40) ends early; the places it had are spread over all.
 #include "support/check.h"
 #include "support/faulty_disk.h"
 #include "support/folder.h"
@@ -286,7 +286,7 @@ static double now_s(void)
 static double share_s(void)
 {
     const char *given = getenv("CADRE_TEST_SECONDS"); // NOLINT(concurrency-mt-unsafe)
-    return (given != NULL ? strtod(given, NULL) : 60) / 8;
+    return (given != NULL ? strtod(given, NULL) : 40) / 8;
 }
 
 static void check_fault(const lab *it, const disk_plan *disk)

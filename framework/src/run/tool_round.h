@@ -27,6 +27,7 @@ typedef struct cdr_tool_entry {
     bool was_running; // it had started when the run was cut
     bool was_waiting; // it had started, and waited for a person
     bool is_parked;   // it waits for a person
+    bool is_denied;   // by a person
     bool is_settled;  // also by its record
     cadre_result_code code;
     char *complaint; // what the model was told of a bad call; NULL when it was none

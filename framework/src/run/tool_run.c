@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/json_text.h"
 #include "base/schema.h"
+#include "run/ask.h"
 #include "run/execute.h"
 #include "tree/outbox.h"
 
@@ -214,8 +215,6 @@ static const char *scripted_result(cadre_frame *frame, const cadre_tool *tool,
     return text;
 }
 
-// --- Running one ---
-
 static cadre_result_code code_of(const cadre_frame *frame, cadre_status status,
                                  const cadre_error *err)
 {
@@ -242,6 +241,61 @@ static void note_request(cdr_tool_entry *entry, cdr_work *work)
     work->target = work->target_message = NULL;
 }
 
+// That it started is told where it matters: a call that must not run twice, and one
+// that runs again, which are counted.
+static void start_frame(cadre_frame *frame, cdr_tool_entry *entry)
+{
+    cdr_tree *tree = frame->tree;
+    bool is_told =
+        entry->tool != NULL && (!entry->tool->replay_safe || entry->is_again);
+    int64_t timeout_ms = entry->tool == NULL ? 0 : entry->tool->timeout_ms;
+    cdr_mutex_lock(&tree->mu);
+    if (entry->tool != NULL && entry->tool->needs_approval)
+        entry->frame->started_ns = cdr_clock_now_ns(tree->runtime->clock);
+    cdr_frame_start_locked(entry->frame, is_told);
+    if (timeout_ms > 0) {
+        int64_t deadline = cdr_deadline_ms(entry->frame->started_ns, timeout_ms);
+        if (deadline < entry->frame->deadline_ms)
+            entry->frame->deadline_ms = deadline;
+    }
+    cdr_mutex_unlock(&tree->mu);
+}
+
+// --- Approval ---
+
+static json_t *approval_question(const cadre_frame *frame, const cdr_tool_entry *entry)
+{
+    return json_pack("{s:o, s:[s, s], s:s, s:O, s:s}", "question",
+                     json_sprintf("May %s call %s?", frame->name, entry->call->name),
+                     "choices", "yes", "no", "tool", entry->call->name, "arguments",
+                     entry->arguments, "agent", frame->name);
+}
+
+// Asks a person first; a call that they allow starts then. Errors: EREFUSED: denied.
+static cadre_status await_approval(cadre_frame *frame, cdr_tool_entry *entry,
+                                   cadre_error *err)
+{
+    json_t *answer = NULL;
+    json_t *question = approval_question(frame, entry);
+    if (question == NULL)
+        return cadre_fail(err, CADRE_ENOMEM, "no memory for a question");
+    cadre_status status = cdr_ask(entry->frame, "approval", question, &answer, err);
+    json_decref(question);
+    if (status != CADRE_OK)
+        return status;
+    const char *said = json_string_value(answer);
+    bool is_allowed = said != NULL && strcmp(said, "yes") == 0;
+    json_decref(answer);
+    entry->is_denied = !is_allowed;
+    if (!is_allowed)
+        return cadre_fail(err, CADRE_EREFUSED,
+                          "Not done: a person did not allow this call.");
+    start_frame(frame, entry);
+    return cdr_tree_flush(frame->tree, err);
+}
+
+// --- Running one ---
+
 // What the tool's `run` came to: its result, a request for a transfer, or that it
 // waits.
 static void take_result(cadre_frame *frame, cdr_tool_entry *entry, cadre_status status,
@@ -251,6 +305,8 @@ static void take_result(cadre_frame *frame, cdr_tool_entry *entry, cadre_status 
         status = CADRE_EPARKED;
     entry->is_parked = cdr_is_parked(entry->frame, status, err);
     cadre_result_code code = code_of(entry->frame, status, err);
+    if (entry->is_denied && code == CADRE_RESULT_TOOL_ERROR)
+        code = CADRE_RESULT_BLOCKED;
     cdr_work *work = cdr_work_end(entry->frame);
     if (entry->is_parked) {
         cdr_mutex_lock(&frame->tree->mu);
@@ -282,18 +338,22 @@ static void run_tool(cadre_frame *frame, cdr_tool_entry *entry, cdr_strand *stra
     const cadre_tool *tool = entry->tool;
     cadre_error err = CADRE_ERROR_INIT;
     bool is_error = false;
-    const char *scripted = scripted_result(frame, tool, &is_error);
-    if (scripted != NULL) {
-        settle(frame, entry, is_error ? CADRE_RESULT_TOOL_ERROR : CADRE_RESULT_OK,
-               scripted);
-        return;
-    }
     if (!cdr_work_begin(entry->frame, strand)) {
         settle(frame, entry, CADRE_RESULT_TOOL_ERROR, "no memory to run the tool");
         return;
     }
     entry->frame->work->call_id = entry->call->id;
     cadre_status status = cdr_frame_stopped(entry->frame, &err);
+    if (status == CADRE_OK && tool->needs_approval)
+        status = await_approval(frame, entry, &err);
+    const char *scripted =
+        status == CADRE_OK ? scripted_result(frame, tool, &is_error) : NULL;
+    if (scripted != NULL) {
+        cdr_work_free(cdr_work_end(entry->frame));
+        settle(frame, entry, is_error ? CADRE_RESULT_TOOL_ERROR : CADRE_RESULT_OK,
+               scripted);
+        return;
+    }
     if (status == CADRE_OK)
         status = tool->ops->run(tool->state, entry->frame, entry->arguments, &err);
     take_result(frame, entry, status, &err);
@@ -323,24 +383,6 @@ static bool is_control(const cadre_frame *frame, const cdr_tool_entry *entry)
 {
     return entry->is_named_target ||
            (frame->scope != NULL && entry->tool == frame->scope->scope->tool);
-}
-
-// That it started is told where it matters: a call that must not run twice, and one
-// that runs again, which are counted.
-static void start_frame(cadre_frame *frame, cdr_tool_entry *entry)
-{
-    cdr_tree *tree = frame->tree;
-    bool is_told =
-        entry->tool != NULL && (!entry->tool->replay_safe || entry->is_again);
-    int64_t timeout_ms = entry->tool == NULL ? 0 : entry->tool->timeout_ms;
-    cdr_mutex_lock(&tree->mu);
-    cdr_frame_start_locked(entry->frame, is_told);
-    if (timeout_ms > 0) {
-        int64_t deadline = cdr_deadline_ms(entry->frame->started_ns, timeout_ms);
-        if (deadline < entry->frame->deadline_ms)
-            entry->frame->deadline_ms = deadline;
-    }
-    cdr_mutex_unlock(&tree->mu);
 }
 
 static cadre_status count_tool_call(cadre_frame *frame, cadre_error *err)
@@ -509,7 +551,8 @@ cadre_status cdr_tools_run(cadre_frame *frame, cdr_round *round, cadre_error *er
         return cadre_fail(err, CADRE_ENOMEM, "no memory to run tools");
     cadre_status status = sort_entries(frame, round, jobs, &n_jobs, err);
     for (size_t i = 0; status == CADRE_OK && i < n_jobs; i++)
-        start_frame(frame, jobs[i].entry);
+        if (!jobs[i].entry->tool->needs_approval)
+            start_frame(frame, jobs[i].entry);
     if (status == CADRE_OK && n_jobs > 0) {
         // The answer and the intents are there before any tool starts.
         status = cdr_tree_flush(frame->tree, err);

@@ -360,7 +360,8 @@ void cadre_team_add_tool(cadre_team *team, const cadre_tool_settings *given)
         tool->info.description = cdr_team_text(team, settings.description);
     tool->function = settings.run;
     tool->function_ctx = settings.ctx;
-    tool->timeout_ms = checked_time(team, settings.timeout_ms, tool->timeout_ms, &at);
+    tool->timeout_ms = checked_time(team, settings.timeout_ms, 0, &at);
+    tool->needs_approval = settings.approval == CADRE_APPROVAL_ASK;
     set_parameters(tool, settings.parameters);
     if (tool->is_flawed || !cdr_tool_set_ops(tool, &at))
         return;

@@ -83,6 +83,7 @@ static const char tool_text[] =
     "  \"description\": {\"type\": \"string\"},"
     "  \"parameters\": {\"type\": \"object\"},"
     "  \"timeout\": " A_YEAR ","
+    "  \"approval\": {\"enum\": [\"never\", \"ask\"]},"
     "  \"replay\": {\"enum\": [\"safe\", \"unsafe\"]}},"
     " " NOTES "}";
 

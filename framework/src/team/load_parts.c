@@ -204,10 +204,12 @@ void cdr_load_tool(cdr_loader *loader, const cdr_entry *entry)
     tool->is_flawed |= entry->is_flawed;
     const char *description = cdr_load_text(entry->read, "description");
     const char *replay = cdr_load_text(entry->read, "replay");
+    const char *approval = cdr_load_text(entry->read, "approval");
     json_t *parameters = json_object_get(entry->read, "parameters");
     if (description)
         tool->info.description = cdr_team_text(loader->team, description);
-    tool->timeout_ms = cdr_load_integer(entry->read, "timeout", tool->timeout_ms);
+    tool->timeout_ms = cdr_load_integer(entry->read, "timeout", 0);
+    tool->needs_approval = approval && strcmp(approval, "ask") == 0;
     if (json_is_object(parameters) && !is_doubtful(loader, entry, "parameters")) {
         cdr_at at = cdr_load_member_at(loader, entry, "parameters");
         cdr_tool_set_parameters_take(tool, json_incref(parameters), &at);

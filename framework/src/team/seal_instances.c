@@ -58,10 +58,33 @@ static void note_tool(const cadre_tool_config *config, const char *text)
     cdr_team_note(tool->team, &tool->at, "tool '%s': %s", tool->info.name, text);
 }
 
+// What all tools of a type have in common.
+static void take_common(cadre_tool *tool)
+{
+    const cadre_tool_ops *ops = tool->ops;
+    if (tool->timeout_ms == 0)
+        tool->timeout_ms = ops->timeout_ms > 0 ? ops->timeout_ms : CDR_TOOL_TIMEOUT_MS;
+    if (!ops->parameters)
+        return;
+    if (tool->parameters) {
+        cdr_tool_problem(tool, "type '%s' has parameters of its own; leave them out",
+                         ops->type);
+        return;
+    }
+    json_t *parameters = json_loads(ops->parameters, 0, NULL);
+    if (parameters)
+        cdr_tool_set_parameters_take(tool, parameters, &tool->at);
+    else
+        cdr_tool_problem(tool, "type '%s': its parameters are no JSON", ops->type);
+    if (!*tool->info.description && ops->description)
+        tool->info.description = ops->description;
+}
+
 static void make_tool(cadre_tool *tool)
 {
     cadre_error err = CADRE_ERROR_INIT;
     const cadre_tool_ops *ops = tool->ops;
+    take_common(tool);
     if (!complete(tool->team, ops->options_schema, &tool->options))
         return;
     tool->state = make_state(tool->team, ops->state_size);
@@ -95,7 +118,6 @@ static cadre_tool *add_builtin(cadre_team *team, const cadre_tool_ops *ops)
         .team = team,
         .options = json_object(),
         .type = ops->type,
-        .timeout_ms = CDR_TOOL_TIMEOUT_MS,
         .replay_safe = ops->replay_safe,
         .is_builtin = true,
     };

@@ -113,8 +113,9 @@ struct cadre_tool {
     void *function_ctx;
     int64_t timeout_ms; // 60 s
     bool replay_safe;
-    bool is_builtin; // made for a topology (transfer), not written in the team
-    bool is_flawed;  // as of agents
+    bool needs_approval; // a person is asked before it runs
+    bool is_builtin;     // made for a topology (transfer), not written in the team
+    bool is_flawed;      // as of agents
 };
 
 // A typed parameter of the team ("inputs:").

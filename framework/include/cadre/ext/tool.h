@@ -42,6 +42,10 @@ typedef struct cadre_tool_ops {
     const char *type, *summary;
     const char *options_schema; // the "properties" of its options as JSON; NULL: none;
                                 // its words: cadre/ext/agent.h
+    // Of types whose tools all take the same: JSON Schema of the arguments, an object;
+    // NULL: each tool gives its own. With it a tool without a description has this.
+    const char *parameters, *description;
+    int64_t timeout_ms; // of tools that give none; 0: 60 s
     size_t state_size;
     bool replay_safe; // unless the team file says otherwise
     bool is_control;  // given to members by their topology, not written in team files
