@@ -4,7 +4,7 @@
 #include "base/buf.h"
 #include "base/json_text.h"
 #include "run/arguments.h"
-#include "run/execute.h"
+#include "run/call.h"
 #include "tree/outbox.h"
 
 #include <assert.h>

@@ -2,7 +2,7 @@
 //
 // The caller runs the first branch itself and waits for the others, which are woken by
 // the same marks. A branch that gets no thread fails with `busy`; nothing else stops.
-#include "run/execute.h"
+#include "run/call.h"
 
 #include "run/arguments.h"
 #include "tree/outbox.h"

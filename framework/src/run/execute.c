@@ -1,7 +1,7 @@
 // See execute.h.
 #include "run/execute.h"
 
-#include "run/arguments.h"
+#include "run/call.h"
 #include "run/scope.h"
 #include "run/script_check.h"
 #include "run/tool_round.h"
@@ -15,15 +15,6 @@ void cdr_ran_fini(cdr_ran *ran)
 {
     cdr_text_unref(ran->output);
     cdr_failure_unref(ran->failure);
-}
-
-// Code that calls without end and asks no model must not heap up facts.
-static bool has_many_facts_locked(const cdr_tree *tree) CDR_REQUIRES(tree->mu)
-{
-    enum {
-        MANY_FACTS = 256
-    };
-    return tree->outbox.n_facts > MANY_FACTS;
 }
 
 // --- One frame ---
@@ -117,14 +108,6 @@ void cdr_ending_of(cadre_frame *frame, cadre_status status, const cadre_error *e
         ending->stop_reason = (cadre_stop_reason)work->stop_reason;
 }
 
-static cadre_status fail_sticky(const cadre_frame *frame, cadre_error *err)
-{
-    if (frame->work->sticky == CADRE_EPARKED)
-        return cadre_fail(err, CADRE_EPARKED, "'%s' waits for an answer", frame->name);
-    return cadre_fail(err, frame->work->sticky,
-                      "'%s': it makes other calls than were recorded", frame->name);
-}
-
 // --- A transfer that was recorded ---
 
 static bool has_recorded_transfer(cadre_frame *frame)
@@ -216,7 +199,7 @@ static cadre_frame *run_one(cadre_frame *frame, cdr_strand *strand, cdr_ending *
         // Who waits, waits, whatever `run` made of it.
         if (frame->work->sticky == CADRE_EPARKED ||
             (status == CADRE_OK && frame->work->sticky != CADRE_OK))
-            status = fail_sticky(frame, &err);
+            status = cdr_fail_sticky(frame, &err);
     } else {
         cadre_fail(&err, status, "no memory to run '%s'", frame->name);
     }
@@ -318,7 +301,7 @@ void cdr_execute(cadre_frame *first, cdr_strand *strand, cdr_ran *ran)
         last->deadline_ms = last->scope->deadline_ms; // its own time binds no other
         if (next->status == CADRE_FRAME_PENDING)
             cdr_frame_start_locked(next, true);
-        bool many = has_many_facts_locked(tree);
+        bool many = cdr_outbox_has_many_locked(tree);
         cdr_mutex_unlock(&tree->mu);
         if (many)
             cdr_tree_flush(tree, NULL); // a lost store marks the frames; they tell
@@ -338,70 +321,7 @@ void cdr_execute(cadre_frame *first, cdr_strand *strand, cdr_ran *ran)
                      .usage = first->usage};
 }
 
-// --- Calls ---
-
-void cdr_outcome_clear(cadre_outcome *out)
-{
-    if (out != NULL)
-        *out = (cadre_outcome){.text = "", .agent = "", .error = ""};
-}
-
-cadre_status cdr_check_frame(const cadre_frame *frame, cadre_error *err)
-{
-    if (frame == NULL)
-        return cadre_fail(err, CADRE_EINVAL, "the frame is NULL");
-    cadre_status status = cdr_frame_stopped(frame, err);
-    if (status != CADRE_OK)
-        return status;
-    if (frame->work == NULL)
-        return cadre_fail(err, CADRE_EINVAL, "'%s': its `run` has returned",
-                          frame->name);
-    return frame->work->sticky == CADRE_OK ? CADRE_OK : fail_sticky(frame, err);
-}
-
-static cadre_status check_values(const cadre_frame *frame, const cadre_call *call,
-                                 cadre_error *err)
-{
-    const char *name = frame->name;
-    if (call->history < CADRE_HISTORY_DEFAULT || call->history > CADRE_HISTORY_NONE)
-        return cadre_fail(err, CADRE_EINVAL,
-                          "'%s': cadre_call.history is %d, which "
-                          "is no cadre_history",
-                          name, (int)call->history);
-    if ((call->flags & ~(unsigned)CADRE_CALL_QUIET) != 0)
-        return cadre_fail(err, CADRE_EINVAL,
-                          "'%s': cadre_call.flags is 0x%x; only "
-                          "CADRE_CALL_QUIET is known",
-                          name, call->flags);
-    cadre_status status = cdr_check_time((cdr_argument){name, "cadre_call.timeout_ms"},
-                                         call->timeout_ms, err);
-    if (status == CADRE_OK)
-        status =
-            cdr_check_text((cdr_argument){name, "cadre_call.input"}, call->input, err);
-    if (status == CADRE_OK)
-        status = cdr_check_text((cdr_argument){name, "cadre_call.key"}, call->key, err);
-    if (status == CADRE_OK && call->scope != NULL)
-        status = cdr_scope_check(call->scope, frame, err);
-    return status;
-}
-
-cadre_status cdr_check_call(cadre_frame *frame, const cadre_call *call,
-                            cadre_error *err)
-{
-    cadre_status status = cdr_check_frame(frame, err);
-    if (status != CADRE_OK)
-        return status;
-    if (call == NULL || call->struct_size < sizeof *call)
-        return cadre_fail(err, CADRE_EINVAL, "'%s': a call without CADRE_CALL",
-                          frame->name);
-    if (call->agent == NULL)
-        return cadre_fail(err, CADRE_EINVAL, "'%s': a call names no agent",
-                          frame->name);
-    if (call->agent->team != frame->tree->team)
-        return cadre_fail(err, CADRE_EINVAL, "'%s': agent '%s' is of another team",
-                          frame->name, call->agent->info.name);
-    return check_values(frame, call, err);
-}
+// --- Saying ---
 
 bool cdr_say_locked(cadre_frame *frame, cdr_message *message)
 {
@@ -416,243 +336,4 @@ bool cdr_say_locked(cadre_frame *frame, cdr_message *message)
     message->m.seq = cdr_outbox_event_locked(frame, &event, message, true);
     cdr_outbox_message_locked(frame, frame->conversation, message);
     return true;
-}
-
-cadre_status cdr_call_input(const cadre_call *call, cdr_text **out, cadre_error *err)
-{
-    cdr_text *text = NULL;
-    if (call->json != NULL) {
-        char *dump = json_dumps(call->json, JSON_COMPACT | JSON_ENCODE_ANY);
-        text = dump == NULL ? NULL : cdr_text_new(dump, strlen(dump));
-        free(dump);
-    } else if (call->input != NULL) {
-        text = cdr_text_new(call->input, strlen(call->input));
-    } else {
-        return CADRE_OK;
-    }
-    if (text == NULL)
-        return cadre_fail(err, CADRE_ENOMEM, "no memory for an input");
-    *out = text;
-    return CADRE_OK;
-}
-
-// What a member was told stands in its conversation: as the user's turn in one of its
-// own, as input from its caller in a shared one.
-static bool say_input_locked(cadre_frame *child, const cadre_frame *caller, bool fork)
-{
-    if (child->input == NULL)
-        return true;
-    cadre_message said = {.role = CADRE_ROLE_USER,
-                          .agent = caller->agent->info.name,
-                          .to = child->name,
-                          .text = child->input->bytes,
-                          .is_input = !fork};
-    return cdr_say_locked(child, cdr_message_new(&said, (cadre_id){0, 0}, child->id));
-}
-
-// What binds the callee and all it hands over to: the caller's time and the call's.
-static int64_t chain_deadline(const cadre_frame *frame, const cadre_call *call,
-                              int64_t now_ns)
-{
-    if (call->timeout_ms <= 0)
-        return frame->deadline_ms;
-    int64_t own = cdr_deadline_ms(now_ns, call->timeout_ms);
-    return own < frame->deadline_ms ? own : frame->deadline_ms;
-}
-
-// Enters what `birth` describes so far, in its conversation, with its input said.
-static cadre_status enter_locked(cadre_frame *frame, cdr_birth *birth,
-                                 cadre_frame **child, cdr_entered *how,
-                                 cadre_error *err) CDR_REQUIRES(frame->tree->mu)
-{
-    if (birth->is_fork) {
-        birth->opens =
-            cdr_conversation_new(birth->reads_parent ? frame->conversation : NULL);
-        birth->conversation = birth->opens;
-        if (birth->opens == NULL) {
-            cadre_fail(err, CADRE_ENOMEM, "no memory for a conversation");
-            return CADRE_ENOMEM;
-        }
-    }
-    cadre_status status = cdr_frame_enter_locked(frame, birth, child, how, err);
-    if (status == CADRE_EDIVERGED)
-        frame->work->sticky = status;
-    assert(status != CADRE_OK || *child != NULL);
-    if (status == CADRE_OK && *how != CDR_ENTERED_RECORD)
-        birth->scope = NULL; // it is the frame's now
-    if (status == CADRE_OK && *how == CDR_ENTERED_NEW) {
-        if (!say_input_locked(*child, frame, birth->is_fork))
-            cadre_fail(&frame->tree->lost, CADRE_ESTORE, "no memory for an input");
-    }
-    cdr_conversation_unref(birth->opens);
-    return status;
-}
-
-cadre_status cdr_enter_call(cadre_frame *frame, const cadre_call *call, bool fork,
-                            cadre_frame **child, cdr_entered *how, cadre_error *err)
-{
-    cdr_tree *tree = frame->tree;
-    int64_t now_ns = cdr_clock_now_ns(tree->runtime->clock);
-    cdr_birth birth = {.kind = CDR_FRAME_AGENT,
-                       .name = call->agent->info.name,
-                       .agent = call->agent,
-                       .key = call->key,
-                       .is_named = call->key != NULL,
-                       .deadline_ms = chain_deadline(frame, call, now_ns),
-                       .timeout_ms = call->agent->timeout_ms,
-                       .started_ns = now_ns,
-                       .history = fork ? CADRE_HISTORY_DEFAULT : call->history,
-                       .is_blocking = true,
-                       .is_fork = fork,
-                       .reads_parent = call->history == CADRE_HISTORY_ALL,
-                       .is_quiet =
-                           call->agent->quiet || (call->flags & CADRE_CALL_QUIET) != 0};
-    bool many = false;
-    cadre_status status = cdr_call_input(call, &birth.input, err);
-    if (status == CADRE_OK && call->scope != NULL) {
-        birth.scope = cdr_scope_new(call->scope, tree->team, err);
-        if (birth.scope == NULL) {
-            status = CADRE_ENOMEM;
-        } else {
-            birth.scope->deadline_ms = birth.deadline_ms;
-            birth.timeout_ms =
-                cdr_shorter_ms(birth.timeout_ms, birth.scope->limits.node_timeout_ms);
-        }
-    }
-    if (status == CADRE_OK) {
-        cdr_mutex_lock(&frame->tree->mu);
-        status = enter_locked(frame, &birth, child, how, err);
-        many = has_many_facts_locked(frame->tree);
-        cdr_mutex_unlock(&frame->tree->mu);
-    }
-    if (status == CADRE_OK && many)
-        cdr_tree_flush(tree, NULL); // a lost store marks the frames; they tell
-    cdr_scope_free(birth.scope);
-    cdr_text_unref(birth.input);
-    return status;
-}
-
-static void outcome_fill(cadre_frame *frame, const cdr_ran *ran, cadre_outcome *out)
-{
-    cdr_arena *arena = &frame->work->arena;
-    const char *text = cdr_text_bytes(ran->output);
-    const char *error = ran->failure == NULL ? "" : ran->failure->message;
-    out->status = ran->status;
-    out->stop_reason = ran->stop_reason;
-    out->agent = ran->agent;
-    out->usage = ran->usage;
-    out->error_class =
-        ran->failure == NULL ? CADRE_CLASS_NONE : ran->failure->error_class;
-    const char *kept = cdr_arena_copy(arena, text, strlen(text));
-    out->text = kept == NULL ? "" : kept;
-    kept = cdr_arena_text(arena, error);
-    out->error = kept == NULL ? "" : kept;
-}
-
-static void ran_from_record(const cadre_frame *child, cdr_ran *ran)
-{
-    *ran = (cdr_ran){.status = (cadre_frame_status)child->status,
-                     .stop_reason = (cadre_stop_reason)child->stop_reason,
-                     .output = cdr_text_ref(child->output),
-                     .agent = child->answered_by,
-                     .failure = cdr_failure_ref(child->failure),
-                     .usage = child->usage};
-}
-
-// A delegate's answer is its caller's, unless that sets another.
-static void take_answer(cdr_work *work, const cdr_ran *ran, bool has_scope)
-{
-    cdr_text_unref(work->output);
-    work->output = cdr_text_ref(ran->output);
-    work->answered_by = ran->agent;
-    // Handing over within a scope of its own is the caller's work, so is its end.
-    work->answer_reason =
-        (unsigned char)(has_scope ? ran->stop_reason : CADRE_STOP_NONE);
-}
-
-// A frame with a named key answers from its record later: with what its chain gave.
-static void keep_for_name_locked(cadre_frame *child, const cdr_ran *ran)
-{
-    if (!child->is_named)
-        return;
-    child->answered_by = ran->agent;
-    if (child->output == NULL)
-        child->output = cdr_text_ref(ran->output);
-}
-
-cadre_status cdr_leave_call(cadre_frame *frame, cadre_frame *child, cdr_ran *ran,
-                            cadre_outcome *out, cadre_error *err)
-{
-    cdr_tree *tree = frame->tree;
-    cdr_work *work = frame->work;
-    bool is_delegate = child->conversation == frame->conversation;
-    bool has_scope = child->scope != NULL;
-    bool is_parked = ran != NULL && ran->status == CADRE_FRAME_WAITING;
-    cdr_ran recorded;
-    if (ran == NULL) {
-        ran = &recorded;
-        ran_from_record(child, ran);
-    } else {
-        cdr_scope_state *scope = child->scope;
-        cdr_mutex_lock(&tree->mu);
-        if (!is_parked) {
-            keep_for_name_locked(child, ran);
-            cdr_frame_release_locked(child);
-        }
-        cdr_mutex_unlock(&tree->mu);
-        if (scope != frame->scope)
-            cdr_scope_free(scope);
-    }
-    if (out != NULL)
-        outcome_fill(frame, ran, out);
-    cadre_status status = cdr_frame_stopped(frame, err);
-    if (status == CADRE_OK && is_parked) {
-        work->sticky = CADRE_EPARKED;
-        status = fail_sticky(frame, err);
-    } else if (status == CADRE_OK && ran->status == CADRE_FRAME_COMPLETED) {
-        if (is_delegate)
-            take_answer(work, ran, has_scope);
-    } else if (status == CADRE_OK) {
-        cdr_failure_unref(work->child_failure);
-        work->child_failure = cdr_failure_ref(ran->failure);
-        work->child_reason =
-            (unsigned char)(has_scope ? ran->stop_reason : CADRE_STOP_NONE);
-        status = cadre_fail_class(
-            err, CADRE_EFAILED,
-            ran->failure == NULL ? CADRE_CLASS_ERROR : ran->failure->error_class,
-            ran->failure != NULL && ran->failure->retryable, "%s",
-            ran->failure == NULL ? "no memory" : ran->failure->message);
-    }
-    cdr_ran_fini(ran);
-    return status;
-}
-
-static cadre_status call_agent(cadre_frame *frame, const cadre_call *call, bool fork,
-                               cadre_outcome *out, cadre_error *err)
-{
-    cadre_frame *child = NULL;
-    cdr_entered how = CDR_ENTERED_NEW;
-    cdr_ran ran;
-    cdr_outcome_clear(out);
-    cadre_status status = cdr_check_call(frame, call, err);
-    if (status == CADRE_OK)
-        status = cdr_enter_call(frame, call, fork, &child, &how, err);
-    if (status != CADRE_OK)
-        return status;
-    if (how == CDR_ENTERED_RECORD)
-        return cdr_leave_call(frame, child, NULL, out, err);
-    cdr_execute(child, frame->work->strand, &ran);
-    return cdr_leave_call(frame, child, &ran, out, err);
-}
-
-cadre_status cadre_frame_delegate(cadre_frame *frame, const cadre_call *call,
-                                  cadre_outcome *out, cadre_error *err)
-{
-    return call_agent(frame, call, false, out, err);
-}
-
-cadre_status cadre_frame_call(cadre_frame *frame, const cadre_call *call,
-                              cadre_outcome *out, cadre_error *err)
-{
-    return call_agent(frame, call, true, out, err);
 }

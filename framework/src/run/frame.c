@@ -1,5 +1,5 @@
 // What an agent's or a tool's `run` may do with its frame, calls and turns apart.
-#include "run/execute.h"
+#include "run/call.h"
 #include "base/json_text.h"
 #include "base/utf8.h"
 #include "run/arguments.h"

@@ -3,7 +3,7 @@
 //
 // Order: the call is reserved (its frame, durable) before anything is sent; deltas are
 // shown as they come; a failed attempt voids them by a `retry` event.
-#include "run/execute.h"
+#include "run/call.h"
 
 #include "base/units.h"
 #include "net/attempt.h"

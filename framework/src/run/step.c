@@ -1,5 +1,5 @@
 // Steps: side effects that are recorded, as tool frames without a tool.
-#include "run/execute.h"
+#include "run/call.h"
 
 #include "run/arguments.h"
 #include "tree/outbox.h"

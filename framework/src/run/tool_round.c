@@ -4,7 +4,7 @@
 #include "base/brief.h"
 #include "base/buf.h"
 #include "run/arguments.h"
-#include "run/execute.h"
+#include "run/call.h"
 #include "run/tool_run.h"
 #include "tree/outbox.h"
 

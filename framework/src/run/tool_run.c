@@ -6,7 +6,7 @@
 #include "base/json_text.h"
 #include "base/schema.h"
 #include "run/ask.h"
-#include "run/execute.h"
+#include "run/call.h"
 #include "tree/outbox.h"
 
 #include <stdlib.h>

@@ -321,3 +321,11 @@ cadre_status cdr_tree_flush(cdr_tree *tree, cadre_error *err)
                                 lost.text);
     return CADRE_OK;
 }
+
+bool cdr_outbox_has_many_locked(const cdr_tree *tree)
+{
+    enum {
+        MANY_FACTS = 256
+    };
+    return tree->outbox.n_facts > MANY_FACTS;
+}

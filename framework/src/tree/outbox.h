@@ -30,6 +30,9 @@ int64_t cdr_outbox_event_locked(cadre_frame *frame, cadre_event *event,
 typedef char cdr_event_id[CADRE_ID_TEXT_SIZE];
 void cdr_event_address(cadre_frame *frame, cadre_event *event, cdr_event_id id);
 
+// Code that calls without end and asks no model must not heap up facts.
+bool cdr_outbox_has_many_locked(const cdr_tree *tree) CDR_REQUIRES(tree->mu);
+
 void cdr_outbox_fini(cdr_outbox *outbox);
 
 // Waits until all facts added so far are committed, and their events are queued.

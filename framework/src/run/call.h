@@ -1,0 +1,32 @@
+// Calls of agents by agents: entering the callee, and taking its outcome.
+//
+// Thread: on the strand that calls.
+#ifndef CDR_CALL_H
+#define CDR_CALL_H
+
+#include "run/execute.h"
+
+// Enters a child for a call; see cadre_frame_call. `fork`: a conversation of its own.
+cadre_status cdr_enter_call(cadre_frame *frame, const cadre_call *call, bool fork,
+                            cadre_frame **child, cdr_entered *how, cadre_error *err);
+
+// Fills the caller's outcome, in its arena, and releases the child. `ran` NULL: the
+// child answers from its record. Returns what the operation returns.
+cadre_status cdr_leave_call(cadre_frame *frame, cadre_frame *child, cdr_ran *ran,
+                            cadre_outcome *out, cadre_error *err);
+
+// May the frame go on? Its sticky status; EINVAL when its `run` has returned.
+cadre_status cdr_check_frame(const cadre_frame *frame, cadre_error *err);
+
+// May the frame go on, and is the call usable at all? Names the mistake.
+cadre_status cdr_check_call(cadre_frame *frame, const cadre_call *call,
+                            cadre_error *err);
+void cdr_outcome_clear(cadre_outcome *out);
+
+// What the call gives its callee, JSON as its text; NULL when it gives nothing.
+cadre_status cdr_call_input(const cadre_call *call, cdr_text **out, cadre_error *err);
+
+// Fails with the frame's sticky status, which is one.
+cadre_status cdr_fail_sticky(const cadre_frame *frame, cadre_error *err);
+
+#endif
