@@ -94,6 +94,8 @@ static cadre_status llm_run(void *state, cadre_frame *frame, cadre_error *err)
         cadre_status status = cadre_frame_ask_model(frame, &call, &answer, err);
         if (status != CADRE_OK)
             return status;
+        if (answer.message->n_tool_calls == 0 && cadre_frame_goes_on(frame))
+            continue;
         if (answer.message->n_tool_calls == 0)
             return end_of(frame, &answer, err);
         status = cadre_frame_run_tools(frame, &answer, &round, err);

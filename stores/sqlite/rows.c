@@ -4,10 +4,19 @@
 #include "names.h"
 #include "tool_calls.h"
 
+#include <stdlib.h>
+
+// The conversations of a trace: to find them is a walk over all of its frames.
+typedef struct id_list {
+    cadre_id *ids;
+    size_t n_ids, capacity;
+} id_list;
+
 // A read that is under way.
 typedef struct reading {
     cdr_sqlite_connection *connection;
     const cadre_store_reader *to;
+    id_list *conversations; // of a whole trace
 } reading;
 
 // Gives one row of a call to the reader.
@@ -150,6 +159,30 @@ static cadre_status give_posted(const reading *r, cdr_sqlite_call *call,
     return give_message_row(r, call, true, err);
 }
 
+static cadre_status note_id(const reading *r, cadre_id id, cadre_error *err)
+{
+    id_list *list = r->conversations;
+    if (list->n_ids == list->capacity) {
+        size_t capacity = list->n_ids == 0 ? 8 : list->n_ids * 2;
+        cadre_id *grown = realloc(list->ids, capacity * sizeof(*grown));
+        if (!grown)
+            return cadre_fail(err, CADRE_ESTORE, "store 'sqlite': no memory to read");
+        list->ids = grown;
+        list->capacity = capacity;
+    }
+    list->ids[list->n_ids++] = id;
+    return CADRE_OK;
+}
+
+static cadre_status note_conversation(const reading *r, cdr_sqlite_call *call,
+                                      cadre_error *err)
+{
+    cadre_status status = note_id(r, cdr_sqlite_take_id(call), err);
+    call->column = -1; // the row is read again
+    return status == CADRE_OK && r->to->conversation ? give_conversation(r, call, err)
+                                                     : status;
+}
+
 static cadre_status give_by_id(const reading *r, cdr_sqlite_statement statement,
                                cadre_id id, give_row *give, cadre_error *err)
 {
@@ -173,22 +206,41 @@ static cadre_status give_inbox_of(const reading *r, cdr_sqlite_call *call,
                       err);
 }
 
-static cadre_status give_whole_trace(const reading *r, cadre_id id, cadre_error *err)
+static cadre_status give_of_each(const reading *r, cdr_sqlite_statement statement,
+                                 cadre_error *err)
+{
+    const id_list *list = r->conversations;
+    cadre_status status = CADRE_OK;
+    for (size_t i = 0; i < list->n_ids && status == CADRE_OK; i++)
+        status = give_by_id(r, statement, list->ids[i], give_message, err);
+    return status;
+}
+
+static cadre_status give_parts(const reading *r, cadre_id id, cadre_error *err)
 {
     const cadre_store_reader *to = r->to;
     cadre_status status = CADRE_OK;
     if (to->trace)
         status = give_by_id(r, CDR_SQLITE_READ_TRACE, id, give_trace, err);
-    if (to->conversation && status == CADRE_OK)
+    if ((to->conversation || to->message) && status == CADRE_OK)
         status =
-            give_by_id(r, CDR_SQLITE_READ_CONVERSATIONS, id, give_conversation, err);
+            give_by_id(r, CDR_SQLITE_READ_CONVERSATIONS, id, note_conversation, err);
     if (to->frame && status == CADRE_OK)
         status = give_by_id(r, CDR_SQLITE_READ_FRAMES, id, give_frame, err);
     if (to->message && status == CADRE_OK)
-        status =
-            give_by_id(r, CDR_SQLITE_READ_CONVERSATIONS, id, give_messages_of, err);
+        status = give_of_each(r, CDR_SQLITE_READ_MESSAGES, err);
     if (to->message && status == CADRE_OK)
-        status = give_by_id(r, CDR_SQLITE_READ_CONVERSATIONS, id, give_inbox_of, err);
+        status = give_of_each(r, CDR_SQLITE_READ_INBOX, err);
+    return status;
+}
+
+static cadre_status give_whole_trace(const reading *r, cadre_id id, cadre_error *err)
+{
+    id_list list = {.ids = NULL};
+    reading own = *r;
+    own.conversations = &list;
+    cadre_status status = give_parts(&own, id, err);
+    free(list.ids);
     return status;
 }
 

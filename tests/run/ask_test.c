@@ -473,7 +473,7 @@ static void open_payer(const char *answers)
     team_case_open(&t);
     memset(&adds, 0, sizeof adds);
     cadre_team_add_tool(t.team, CADRE_TOOL(.name = "pay", .run = add, .ctx = &adds,
-                                           .approval = CADRE_APPROVAL_ASK,
+                                           .needs_approval = true,
                                            .parameters = "{\"type\": \"object\"}"));
     cadre_team_add_tool(t.team, CADRE_TOOL(.name = "look", .run = add, .ctx = &adds));
     cadre_team_add_tool(t.team, CADRE_TOOL(.name = "person", .type = "ask"));

@@ -2,7 +2,7 @@
 // is there, and the file is whole.
 //
 // CADRE_TEST_SECONDS is how long two processes write (3), and how long the killing may
-// take (20, or that many if it is more) before it ends early. CADRE_TEST_SEED repeats a
+// take (40, or that many if it is more) before it ends early. CADRE_TEST_SEED repeats a
 // series of moments.
 #include "support/folder.h"
 #include "support/store_writers.h"
@@ -69,20 +69,18 @@ static void check_whole(const char *path)
 
 enum {
     N_KILLS = 500,
-    PER_FILE = 25,
-    LONGEST_US = 25000 // from the start of a process to its end
+    PER_FILE = 25
 };
 
 static void kill_once(const char *url, told_commits *told, uint64_t first,
-                      unsigned *seed)
+                      double after_s)
 {
     int fd = -1;
     int status = 0;
     pid_t child = start_writers((store_writers){.url = url, .first_trace = first}, &fd);
     if (child < 0)
         return;
-    bool has_ended =
-        told_commits_read(told, fd, (double)(rand_r(seed) % LONGEST_US) / 1e6);
+    bool has_ended = told_commits_read(told, fd, after_s);
     kill(child, SIGKILL);
     told_commits_read(told, fd, -1);
     close(fd);
@@ -91,7 +89,7 @@ static void kill_once(const char *url, told_commits *told, uint64_t first,
 }
 
 // Kills writers of one file, one after the other. Returns how many commits were told.
-static uint64_t kill_at_one_file(bool is_full, unsigned *seed)
+static uint64_t kill_at_one_file(bool is_full, double longest_s, unsigned *seed)
 {
     enum {
         N_TRACES = PER_FILE * STORE_WRITERS_THREADS
@@ -106,7 +104,8 @@ static uint64_t kill_at_one_file(bool is_full, unsigned *seed)
     snprintf(path, sizeof(path), "%s/store.db", folder.path);
     snprintf(url, sizeof(url), "%s?durability=%s", path, is_full ? "full" : "normal");
     for (uint64_t i = 0; i < PER_FILE; i++) {
-        kill_once(url, &told, 1 + i * STORE_WRITERS_THREADS, seed);
+        kill_once(url, &told, 1 + i * STORE_WRITERS_THREADS,
+                  longest_s * (rand_r(seed) % 1000) / 1000);
         told_commits_check(&told, path);
     }
     check_whole(path);
@@ -115,15 +114,41 @@ static uint64_t kill_at_one_file(bool is_full, unsigned *seed)
     return told.total;
 }
 
+// How long writers take from their start to the first commit: some times that is how
+// long those may live that are killed.
+static double start_s(void)
+{
+    uint64_t n[STORE_WRITERS_THREADS] = {0};
+    told_commits told = {.first = 1, .n_traces = STORE_WRITERS_THREADS, .n = n};
+    char path[FOLDER_PATH_SIZE];
+    test_folder folder;
+    if (!CHECK(folder_make(&folder)))
+        return 0;
+    snprintf(path, sizeof(path), "%s/store.db", folder.path);
+    int fd = -1;
+    double start = monotonic_s();
+    pid_t child = start_writers((store_writers){.url = path, .first_trace = 1}, &fd);
+    while (told.total == 0 && !told_commits_read(&told, fd, 0.0005))
+        continue;
+    double took = monotonic_s() - start;
+    CHECK(child > 0 && told.total > 0);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    close(fd);
+    folder_remove(&folder);
+    return took;
+}
+
 static void test_sqlite_crowd__no_kill_loses_an_acknowledged_row(void)
 {
     unsigned seed = seed_of_test();
-    double seconds = seconds_of_test(20);
-    double until = monotonic_s() + (seconds < 20 ? 20 : seconds);
+    double seconds = seconds_of_test(40);
+    double until = monotonic_s() + (seconds < 40 ? 40 : seconds);
+    double longest = 2.5 * start_s();
     uint64_t n_told = 0;
     int n_kills = 0;
     while (n_kills < N_KILLS && monotonic_s() < until) {
-        n_told += kill_at_one_file(n_kills / PER_FILE % 2 == 0, &seed);
+        n_told += kill_at_one_file(n_kills / PER_FILE % 2 == 0, longest, &seed);
         n_kills += PER_FILE;
     }
     CHECK(n_told > (uint64_t)n_kills);

@@ -82,11 +82,6 @@ typedef struct cadre_model_settings {
                                    __VA_ARGS__})
 
 // A tool: of a built-in type, or a C function.
-typedef enum cadre_approval {
-    CADRE_APPROVAL_NEVER,
-    CADRE_APPROVAL_ASK // a person is asked before each call; the run may park
-} cadre_approval;
-
 typedef struct cadre_tool_settings {
     size_t struct_size;
     const char *name;
@@ -101,7 +96,7 @@ typedef struct cadre_tool_settings {
     void *ctx;
     int64_t timeout_ms; // 0: 60 s
     bool replay_safe;   // may run again after a crash
-    cadre_approval approval;
+    bool needs_approval; // a person is asked before each call
 } cadre_tool_settings;
 
 #define CADRE_TOOL(...)                                                                \

@@ -515,6 +515,35 @@ static cadre_status why_stopped(const cadre_frame *frame, cadre_error *err)
     return cdr_frame_stopped(frame, err);
 }
 
+// What others posted to the conversation gets its place before the next turn.
+static void take_posted(cadre_frame *frame)
+{
+    cdr_tree *tree = frame->tree;
+    cdr_message *message;
+    cdr_mutex_lock(&tree->mu);
+    while (frame->mark == CDR_MARK_NONE && (message = cdr_inbox_take_next_locked(
+                                                tree, frame->conversation->id)) != NULL)
+        if (!cdr_say_locked(frame, message))
+            cadre_fail(&tree->lost, CADRE_ESTORE, "no memory for a message");
+    cdr_mutex_unlock(&tree->mu);
+}
+
+// A turn in the record was asked for because of a message that has its place now.
+bool cadre_frame_goes_on(cadre_frame *frame)
+{
+    char key[16];
+    if (frame == NULL || frame->work == NULL)
+        return false;
+    cdr_tree *tree = frame->tree;
+    snprintf(key, sizeof key, "%d", frame->work->turn + 1);
+    cdr_mutex_lock(&tree->mu);
+    bool has = cdr_frame_child_locked(frame, key) != NULL ||
+               (frame->mark == CDR_MARK_NONE &&
+                cdr_inbox_has_next_locked(tree, frame->conversation->id));
+    cdr_mutex_unlock(&tree->mu);
+    return has;
+}
+
 cadre_status cadre_frame_ask_model(cadre_frame *frame, const cadre_model_call *asked,
                                    cadre_answer *answer, cadre_error *err)
 {
@@ -539,6 +568,7 @@ cadre_status cadre_frame_ask_model(cadre_frame *frame, const cadre_model_call *a
     const cadre_frame *record = cdr_model_record_find(frame, key);
     if (record != NULL)
         return cdr_model_record_use(frame, record, asked, answer, err);
+    take_posted(frame);
     status = prepare(&call, asked, err);
     if (status == CADRE_OK)
         status = reserve(&call, key, err);

@@ -361,7 +361,7 @@ void cadre_team_add_tool(cadre_team *team, const cadre_tool_settings *given)
     tool->function = settings.run;
     tool->function_ctx = settings.ctx;
     tool->timeout_ms = checked_time(team, settings.timeout_ms, 0, &at);
-    tool->needs_approval = settings.approval == CADRE_APPROVAL_ASK;
+    tool->needs_approval = settings.needs_approval;
     set_parameters(tool, settings.parameters);
     if (tool->is_flawed || !cdr_tool_set_ops(tool, &at))
         return;

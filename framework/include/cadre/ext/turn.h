@@ -46,6 +46,10 @@ CADRE_API cadre_status cadre_frame_run_tools(cadre_frame *frame,
                                              const cadre_answer *answer,
                                              cadre_round *round, cadre_error *err);
 
+// After an answer without tool calls: is there more to say? Somebody has posted to the
+// frame's conversation meanwhile; the next cadre_frame_ask_model reads it.
+CADRE_API bool cadre_frame_goes_on(cadre_frame *frame);
+
 // Ends the frame by a limit: completed when it has said something, else failed with
 // the formatted text. Returns what `run` must return.
 CADRE_API cadre_status cadre_frame_stop(cadre_frame *frame, cadre_stop_reason reason,
