@@ -32,15 +32,17 @@ static int read_input(cli_request *it, const cli_arguments *arguments)
     return exit_status;
 }
 
-static int read_session(cli_request *it, const cli_arguments *arguments)
+// A name that may be left out, but not be empty.
+static int read_name(const cli_arguments *arguments, const char *option,
+                     const char **name)
 {
-    it->session = cli_arguments_value(arguments, "session");
-    if (it->session && !*it->session)
+    *name = cli_arguments_value(arguments, option);
+    if (*name && !**name)
+        return cli_report_usage(arguments->command, "option '--%s': the name is empty",
+                                option);
+    if (*name && !cli_text_is_utf8(*name, strlen(*name)))
         return cli_report_usage(arguments->command,
-                                "option '--session': the name is empty");
-    if (it->session && !cli_text_is_utf8(it->session, strlen(it->session)))
-        return cli_report_usage(arguments->command,
-                                "option '--session': the name is not UTF-8");
+                                "option '--%s': the name is not UTF-8", option);
     return CLI_EXIT_OK;
 }
 
@@ -49,10 +51,12 @@ static int run_run(const cli_arguments *arguments)
 {
     cli_request it;
     int exit_status =
-        cli_request_init(&it, arguments, cli_arguments_text(arguments, 0));
+        cli_request_init(&it, arguments, NULL, cli_arguments_text(arguments, 0));
 
     if (exit_status == CLI_EXIT_OK)
-        exit_status = read_session(&it, arguments);
+        exit_status = read_name(arguments, "session", &it.session);
+    if (exit_status == CLI_EXIT_OK)
+        exit_status = read_name(arguments, "request-id", &it.id);
     if (exit_status == CLI_EXIT_OK)
         exit_status = read_input(&it, arguments);
     if (exit_status == CLI_EXIT_OK)
@@ -62,8 +66,9 @@ static int run_run(const cli_arguments *arguments)
 }
 
 static const cli_option options[] = {
-    CLI_REQUEST_OPTIONS,
+    CLI_REQUEST_OPTIONS("with --json: the frames of models and tools too"),
     {"session", "NAME", "go on in the conversation of this name"},
+    {"request-id", "ID", "run a request of this name once, however often it is made"},
 };
 
 const cadre_command cadre_command_run = {
@@ -88,6 +93,10 @@ const cadre_command cadre_command_run = {
         "~/.local/state/cadre/cadre.db where nothing else is said. `cadre runs`\n"
         "lists what is there; `cadre resume` goes on with a run whose program was\n"
         "killed.\n"
+        "\n"
+        "With --request-id a command may be given again: when its run has ended,\n"
+        "the recorded answer is printed; when it was cut, it goes on; while another\n"
+        "program runs it, the exit status is 5; with another input it is 2.\n"
         "\n"
         "Ctrl-C stops the run and everything below it; a second one ends at once\n"
         "and kills the tools that run.\n",

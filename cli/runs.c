@@ -16,7 +16,9 @@
 
 typedef struct listing {
     cli_page page;
-    json_t *array; // NULL: lines are printed
+    json_t *array;       // NULL: lines are printed
+    const char *status;  // of those that are wanted; NULL: all
+    int limit, n_listed; // 0: all
     int64_t now_ms;
 } listing;
 
@@ -39,12 +41,22 @@ static cadre_status print_run(void *ctx, const cadre_record_info *info,
     listing *it = ctx;
 
     (void)err;
+    if (it->status && strcmp(it->status, cli_record_status(info)) != 0)
+        return CADRE_OK;
+    if (it->limit > 0 && it->n_listed++ == it->limit)
+        return CADRE_DONE;
     if (it->array) {
         json_array_append_new(it->array, cli_record_json(info));
         return CADRE_OK;
     }
     fprintf(it->page.stream, "%-18s  %-9s  ", info->trace_id, cli_record_status(info));
     cli_text_print(it->page.stream, info->team, strlen(info->team), CLI_TEXT_ONE_LINE);
+    if (*info->session) {
+        fputs("  session '", it->page.stream);
+        cli_text_print(it->page.stream, info->session, strlen(info->session),
+                       CLI_TEXT_ONE_LINE);
+        fputc('\'', it->page.stream);
+    }
     fputs("  ", it->page.stream);
     print_age(it->page.stream, it->now_ms - info->created_at);
     fputs(" ago\n", it->page.stream);
@@ -71,16 +83,20 @@ static int print_listing(listing *it, int exit_status)
     return cli_output_finish(&output, exit_status);
 }
 
-static int list_runs(cadre_runtime *runtime, int limit, bool is_json)
+static int list_runs(cadre_runtime *runtime, const cli_arguments *arguments, int limit)
 {
     cadre_error err = CADRE_ERROR_INIT;
-    listing it = {.now_ms = wall_ms()};
+    listing it = {.now_ms = wall_ms(),
+                  .limit = limit,
+                  .status = cli_arguments_value(arguments, "status")};
+    int n_wanted = it.status ? 0 : limit;
 
-    if (is_json)
+    if (cli_arguments_has(arguments, "json"))
         it.array = json_array();
     else if (!cli_page_init(&it.page))
         return CLI_EXIT_FAILED;
-    if (cadre_record_list(runtime, limit, print_run, &it, &err) == CADRE_OK)
+    cadre_status status = cadre_record_list(runtime, n_wanted, print_run, &it, &err);
+    if (status == CADRE_OK || status == CADRE_DONE)
         return print_listing(&it, CLI_EXIT_OK);
     cli_report("%s", err.text);
     return print_listing(&it, cli_exit_of_error(&err));
@@ -97,6 +113,18 @@ static bool read_limit(const char *text, int *limit)
     return *limit >= 1 && *limit <= 1000000;
 }
 
+// As cli_record_status tells it; NULL is any.
+static bool is_status(const char *text)
+{
+    static const char *const known[] = {"cut",    "running", "waiting", "completed",
+                                        "failed", "timeout", "aborted"};
+
+    for (size_t i = 0; text && i < sizeof(known) / sizeof(known[0]); i++)
+        if (strcmp(text, known[i]) == 0)
+            return true;
+    return !text;
+}
+
 static int runs_run(const cli_arguments *arguments)
 {
     const char *limit_text = cli_arguments_value(arguments, "limit");
@@ -109,10 +137,15 @@ static int runs_run(const cli_arguments *arguments)
                                 "option '--limit': expected a number from 1 to "
                                 "1000000, not '%s'",
                                 limit_text);
+    if (!is_status(cli_arguments_value(arguments, "status")))
+        return cli_report_usage(arguments->command,
+                                "option '--status': expected cut, running, waiting, "
+                                "completed, failed, timeout or aborted, not '%s'",
+                                cli_arguments_value(arguments, "status"));
     if (cli_store_init(&store, arguments))
         exit_status = cli_store_open_existing(&store, &runtime);
     if (exit_status == CLI_EXIT_OK)
-        exit_status = list_runs(runtime, limit, cli_arguments_has(arguments, "json"));
+        exit_status = list_runs(runtime, arguments, limit);
     cadre_runtime_close(runtime);
     cli_store_fini(&store);
     return exit_status;
@@ -121,6 +154,7 @@ static int runs_run(const cli_arguments *arguments)
 static const cli_option options[] = {
     {"json", NULL, "print a JSON array"},
     {"limit", "N", "the newest N only"},
+    {"status", "STATUS", "those of this status only: cut, failed, completed, ..."},
     {"store", "URL", "where runs are recorded: " CLI_STORE_OPTION},
 };
 
@@ -130,7 +164,8 @@ const cadre_command cadre_command_runs = {
     .arguments = "",
     .options = options,
     .n_options = sizeof(options) / sizeof(options[0]),
-    .details = "Each with its trace id, status, team and age. A run that is `cut` was\n"
-               "running when its program ended: `cadre resume` goes on with it.\n",
+    .details =
+        "Each with its trace id, status, team, session and age. One that is `cut` was\n"
+        "running when its program ended: `cadre resume` goes on with it.\n",
     .run = runs_run,
 };

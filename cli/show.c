@@ -76,6 +76,39 @@ static size_t print_conversation(const cli_record *it, const char *id, FILE *str
     return n_printed;
 }
 
+static void report_nothing(const char *conversation)
+{
+    cli_report(
+        "nothing was said in a conversation '%s' of this run; those it has stand "
+        "in `cadre tree --all --json`",
+        conversation);
+}
+
+// What was said in all conversations of the run, or in that one.
+static int print_json(const cli_record *it, const char *conversation)
+{
+    size_t n_messages = 0;
+    const cadre_record_message *messages =
+        cadre_record_messages(it->record, &n_messages);
+    json_t *array = json_array();
+    cli_output output;
+
+    for (size_t i = 0; i < n_messages; i++) {
+        const cadre_record_message *said = &messages[i];
+        bool is_wanted =
+            !conversation || strcmp(said->conversation_id, conversation) == 0;
+        if (said->is_of_run && is_wanted)
+            json_array_append_new(array, cli_json_said(said));
+    }
+    bool is_there = json_array_size(array) > 0 || !conversation;
+    if (!is_there)
+        report_nothing(conversation);
+    cli_output_init(&output);
+    cli_output_write_json(&output, array, JSON_INDENT(2));
+    json_decref(array);
+    return cli_output_finish(&output, is_there ? CLI_EXIT_OK : CLI_EXIT_USAGE);
+}
+
 static int show_record(const cli_record *it, const char *conversation)
 {
     const char *id = conversation           ? conversation
@@ -87,9 +120,7 @@ static int show_record(const cli_record *it, const char *conversation)
         return CLI_EXIT_FAILED;
     bool is_there = print_conversation(it, id, page.stream) > 0 || !conversation;
     if (!is_there)
-        cli_report("nothing was said in a conversation '%s' of this run; those it has "
-                   "stand in `cadre tree --all --json`",
-                   conversation);
+        report_nothing(conversation);
     return cli_page_finish(&page, is_there ? CLI_EXIT_OK : CLI_EXIT_USAGE);
 }
 
@@ -99,12 +130,14 @@ static int show_command(const cli_arguments *arguments)
     int exit_status = cli_record_open(&it, arguments, cli_arguments_text(arguments, 0));
 
     if (exit_status == CLI_EXIT_OK)
-        exit_status = show_record(&it, cli_arguments_value(arguments, "conversation"));
+        exit_status = (cli_arguments_has(arguments, "json") ? print_json : show_record)(
+            &it, cli_arguments_value(arguments, "conversation"));
     cli_record_close(&it);
     return exit_status;
 }
 
 static const cli_option options[] = {
+    {"json", NULL, "print a JSON array: what was said in all its conversations"},
     {"conversation", "ID", "another conversation than the run's main one"},
     {"store", "URL", "where runs are recorded: " CLI_STORE_OPTION},
 };

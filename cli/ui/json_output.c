@@ -119,6 +119,28 @@ static json_t *message_json(const cadre_message *message)
     return object;
 }
 
+json_t *cli_json_said(const cadre_record_message *said)
+{
+    const cadre_message *message = said->message;
+    json_t *object = message_json(message);
+
+    set(object, "agent", name_or_null(message->agent));
+    set(object, "to", name_or_null(message->to));
+    set(object, "call_id", name_or_null(message->call_id));
+    set(object, "name", name_or_null(message->tool_name));
+    set(object, "code",
+        message->role == CADRE_ROLE_TOOL
+            ? cli_json_text(cadre_result_code_name(message->code))
+            : json_null());
+    set(object, "id", cli_json_text(message->id));
+    set(object, "frame", name_or_null(message->frame_id));
+    set(object, "conversation_id", cli_json_text(said->conversation_id));
+    set(object, "position",
+        message->position < 0 ? json_null() : json_integer(message->position));
+    set(object, "seq", message->seq > 0 ? json_integer(message->seq) : json_null());
+    return object;
+}
+
 static void add_message_end(json_t *line, const cadre_event *event)
 {
     const cadre_message *message = event->u.message_end.message;
@@ -211,6 +233,8 @@ static void add_fields(json_t *line, const cadre_event *event)
         set(line, "trace_id", cli_json_text(event->u.stream_start.trace_id));
         set(line, "team", cli_json_text(event->u.stream_start.team));
         set(line, "offline", json_boolean(event->u.stream_start.offline));
+        if (event->u.stream_start.texts_changed)
+            set(line, "texts_changed", json_true());
         break;
     case CADRE_EVENT_FRAME_START:
     case CADRE_EVENT_FRAME_END:

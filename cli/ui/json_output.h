@@ -6,7 +6,7 @@
 #ifndef CLI_JSON_OUTPUT_H
 #define CLI_JSON_OUTPUT_H
 
-#include <cadre/run.h>
+#include <cadre/record.h>
 
 // One line of --events; its time is now.
 json_t *cli_json_event(const cadre_event *event);
@@ -29,6 +29,9 @@ json_t *cli_json_no_run(const cadre_error *err, const cadre_team *team);
 
 // The only line of --events when there was no run.
 json_t *cli_json_no_run_event(const cadre_error *err);
+
+// A recorded message and where it stands.
+json_t *cli_json_said(const cadre_record_message *said);
 
 // A text, repaired where it is no UTF-8; NULL becomes null.
 json_t *cli_json_text(const char *text);

@@ -108,6 +108,11 @@ int cli_output_finish(cli_output *output, int exit_status)
     if (close(output->fd) != 0 && output->failure == 0 && errno != EINTR)
         output->failure = errno;
     output->fd = -1;
+    return cli_output_leave(output, exit_status);
+}
+
+int cli_output_leave(cli_output *output, int exit_status)
+{
     if (output->failure == 0)
         return exit_status;
     if (cli_output_is_closed(output))

@@ -32,6 +32,9 @@ bool cli_output_is_closed(const cli_output *output);
 // on stderr unless the reader just went away.
 int cli_output_finish(cli_output *output, int exit_status);
 
+// The same, but more will be written: stdout stays open.
+int cli_output_leave(cli_output *output, int exit_status);
+
 // A page put together in memory, then written at once.
 typedef struct cli_page {
     FILE *stream; // NULL: no memory

@@ -80,8 +80,14 @@ json_t *cli_record_json(const cadre_record_info *info)
     json_object_set_new(object, "trace_id", cli_json_text(info->trace_id));
     json_object_set_new(object, "team", cli_json_text(info->team));
     json_object_set_new(object, "status", cli_json_text(cli_record_status(info)));
+    json_object_set_new(object, "session",
+                        *info->session ? cli_json_text(info->session) : json_null());
     json_object_set_new(object, "held_by",
                         info->is_held ? cli_json_text(info->held_by) : json_null());
     json_object_set_new(object, "created_at", cli_json_time(info->created_at));
+    json_object_set_new(object, "offline", json_boolean(info->offline));
+    json_object_set_new(object, "inputs", json_deep_copy(info->inputs));
+    json_object_set_new(object, "metadata",
+                        info->metadata ? json_deep_copy(info->metadata) : json_null());
     return object;
 }

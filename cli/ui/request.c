@@ -4,7 +4,7 @@
 #include "duration.h"
 #include "json_output.h"
 #include "output.h"
-#include "record.h"
+#include "recall.h"
 #include "report.h"
 #include "text.h"
 
@@ -18,6 +18,7 @@ void cli_request_fini(cli_request *request)
     free(request->input);
     free(request->resume);
     json_decref(request->inputs);
+    json_decref(request->metadata);
     cli_store_fini(&request->store);
 }
 
@@ -64,7 +65,7 @@ static int read_form(cli_request *it, const cli_arguments *arguments)
     if (is_json && is_events)
         return cli_report_usage(arguments->command,
                                 "'--json' and '--events' exclude each other");
-    if (cli_arguments_has(arguments, "all") && !is_json)
+    if (cli_arguments_has(arguments, "all") && !is_json && !it->trace)
         return cli_report_usage(arguments->command, "'--all' goes with '--json'");
     it->show = (cli_show_config){
         .form = is_json     ? CLI_SHOW_JSON
@@ -117,20 +118,25 @@ static void print_word(FILE *stream, const char *word)
     fputc('\'', stream);
 }
 
-// A run that is gone on with needs what gave it its answers and its place again; how it
-// was shown is a matter of each time.
+// What the record does not say must be said again: the store, and what a resume was
+// told otherwise; how a run was shown is a matter of each time.
 static bool write_resume(cli_request *it, const cli_arguments *arguments)
 {
-    static const char *const kept[] = {"offline", "script", "set", "store"};
+    static const char *const kept[] = {"store", "offline", "script"};
+    size_t n_kept = it->trace ? sizeof(kept) / sizeof(kept[0]) : 1;
+    bool names_team = it->team_path && (it->trace || !cli_recall_team(it->metadata));
     size_t len = 0;
     FILE *stream = it->store.file ? open_memstream(&it->resume, &len) : NULL;
 
     if (!stream)
         return !it->store.file;
-    print_word(stream, it->team_path);
+    if (names_team) {
+        fputc(' ', stream);
+        print_word(stream, it->team_path);
+    }
     for (size_t i = 0; i < arguments->n_given; i++) {
         const cli_given *given = &arguments->given[i];
-        for (size_t k = 0; k < sizeof(kept) / sizeof(kept[0]); k++) {
+        for (size_t k = 0; k < n_kept; k++) {
             if (strcmp(given->option->name, kept[k]) != 0)
                 continue;
             fprintf(stream, " --%s", kept[k]);
@@ -144,9 +150,9 @@ static bool write_resume(cli_request *it, const cli_arguments *arguments)
 }
 
 int cli_request_init(cli_request *request, const cli_arguments *arguments,
-                     const char *team_path)
+                     const char *trace, const char *team_path)
 {
-    *request = (cli_request){.team_path = team_path};
+    *request = (cli_request){.trace = trace, .team_path = team_path};
     request->runtime =
         *CADRE_RUNTIME(.offline = cli_arguments_has(arguments, "offline"),
                        .script = cli_arguments_value(arguments, "script"));
@@ -159,6 +165,8 @@ int cli_request_init(cli_request *request, const cli_arguments *arguments,
         return exit_status;
     if (!cli_store_init(&request->store, arguments))
         return CLI_EXIT_FAILED;
+    if (!trace)
+        request->metadata = cli_recall_metadata(team_path, request->runtime.script);
     if (!write_resume(request, arguments))
         return no_memory();
     request->show.resume = request->resume;
@@ -171,7 +179,10 @@ static int report_no_run(const cli_request *it, const cadre_team *team,
 {
     cli_output output;
 
-    cli_report_problems(team, err);
+    if (it->show.is_one_of_many)
+        cli_report("run %s: %s", it->trace, err->text);
+    else
+        cli_report_problems(team, err);
     if (it->show.form == CLI_SHOW_ANSWER)
         return exit_status;
     bool is_json = it->show.form == CLI_SHOW_JSON;
@@ -179,7 +190,8 @@ static int report_no_run(const cli_request *it, const cadre_team *team,
     cli_output_init(&output);
     cli_output_write_json(&output, object, is_json ? JSON_INDENT(2) : JSON_COMPACT);
     json_decref(object);
-    return cli_output_finish(&output, exit_status);
+    return it->show.is_one_of_many ? cli_output_leave(&output, exit_status)
+                                   : cli_output_finish(&output, exit_status);
 }
 
 static cadre_status start(const cli_request *it, cadre_team *team, cadre_run **run,
@@ -187,7 +199,8 @@ static cadre_status start(const cli_request *it, cadre_team *team, cadre_run **r
 {
     const cadre_run_config *config =
         CADRE_RUN(.input = it->input, .inputs = it->inputs, .session = it->session,
-                  .timeout_ms = it->timeout_ms);
+                  .timeout_ms = it->timeout_ms, .metadata = it->metadata,
+                  .request_id = it->id, .accept_changes = it->accepts_changes);
 
     return it->trace ? cadre_run_resume(team, it->trace, config, run, err)
                      : cadre_run_start(team, config, run, err);
@@ -196,13 +209,13 @@ static cadre_status start(const cli_request *it, cadre_team *team, cadre_run **r
 // Another program has the run or the session: a matter of the store.
 static int exit_of_no_run(const cli_request *it, const cadre_error *err)
 {
-    bool is_shared = it->trace || it->session;
+    bool is_shared = it->trace || it->session || it->id;
 
     return err->status == CADRE_EBUSY && is_shared ? CLI_EXIT_STORE
                                                    : cli_exit_of_error(err);
 }
 
-static int run_team(const cli_request *it, cadre_team *team)
+static int run_team(cli_request *it, cadre_team *team)
 {
     cadre_error err = CADRE_ERROR_INIT;
     cadre_run *run = NULL;
@@ -214,11 +227,12 @@ static int run_team(const cli_request *it, cadre_team *team)
         return report_no_run(it, team, &err, exit_of_no_run(it, &err));
     }
     int exit_status = cli_show_run(run, &signals, &it->show);
+    it->was_stopped = signals.was_stopped || signals.output_was_closed;
     cadre_run_free(run);
     return exit_status;
 }
 
-static int load_and_run(const cli_request *it, cadre_runtime *runtime)
+static int load_and_run(cli_request *it, cadre_runtime *runtime)
 {
     cadre_error err = CADRE_ERROR_INIT;
     cadre_team *team = NULL;
@@ -235,41 +249,59 @@ static int load_and_run(const cli_request *it, cadre_runtime *runtime)
     return exit_status;
 }
 
-// Can the run be gone on with, whatever the team? CLI_EXIT_OK, or what the program
-// exits with and why.
-static int check_trace(const cli_request *it, cadre_runtime *runtime, cadre_error *err)
+// What the command line does not say, the record does.
+static int take_record(cli_request *it, const cadre_record_info *info, cadre_error *err)
 {
-    cadre_record *record = NULL;
-    cadre_status status = cadre_record_open(runtime, it->trace, &record, err);
+    int exit_status = cli_recall_check(info, err);
 
-    if (status == CADRE_ENOTFOUND)
-        return CLI_EXIT_STORE;
-    if (status != CADRE_OK)
-        return cli_exit_of_error(err);
-    const cadre_record_info *info = cadre_record_get_info(record);
-    bool has_ended = cli_record_has_ended(info);
-    if (has_ended)
-        cadre_fail(err, CADRE_EINVAL,
-                   "run %s has ended (%s); `cadre show %s` tells what was said, and "
-                   "--session goes on with a conversation",
-                   it->trace, cadre_frame_status_name(info->status), it->trace);
-    cadre_record_close(record);
-    return has_ended ? CLI_EXIT_FAILED : CLI_EXIT_OK;
+    if (exit_status != CLI_EXIT_OK)
+        return exit_status;
+    it->metadata = json_deep_copy(info->metadata);
+    if (!it->runtime.offline && !it->runtime.script) {
+        it->runtime.offline = info->offline;
+        it->runtime.script = cli_recall_script(it->metadata);
+    }
+    if (!it->team_path)
+        it->team_path = cli_recall_team(it->metadata);
+    if (it->team_path)
+        return CLI_EXIT_OK;
+    cadre_fail(err, CADRE_EINVAL,
+               "run %s does not say where its team file is: name it after the trace",
+               it->trace);
+    return CLI_EXIT_USAGE;
 }
 
-int cli_request_run(const cli_request *request)
+// Reads the record before the team is loaded: it says how.
+static int recall(cli_request *it, cadre_error *err)
+{
+    cadre_runtime *runtime = NULL;
+    cadre_record *record = NULL;
+    int exit_status = CLI_EXIT_OK;
+
+    cadre_status status = cli_store_open(&it->store, CADRE_RUNTIME(0), &runtime, err);
+    if (status == CADRE_OK)
+        status = cadre_record_open(runtime, it->trace, &record, err);
+    if (status == CADRE_OK)
+        exit_status = take_record(it, cadre_record_get_info(record), err);
+    else
+        exit_status =
+            status == CADRE_ENOTFOUND ? CLI_EXIT_STORE : cli_exit_of_error(err);
+    cadre_record_close(record);
+    cadre_runtime_close(runtime);
+    return exit_status;
+}
+
+int cli_request_run(cli_request *request)
 {
     cadre_error err = CADRE_ERROR_INIT;
     cadre_runtime *runtime = NULL;
-    int exit_status = CLI_EXIT_OK;
+    int exit_status = request->trace ? recall(request, &err) : CLI_EXIT_OK;
 
+    if (exit_status != CLI_EXIT_OK)
+        return report_no_run(request, NULL, &err, exit_status);
     if (cli_store_open(&request->store, &request->runtime, &runtime, &err) != CADRE_OK)
         return report_no_run(request, NULL, &err, cli_exit_of_error(&err));
-    if (request->trace)
-        exit_status = check_trace(request, runtime, &err);
-    exit_status = exit_status == CLI_EXIT_OK
-                      ? load_and_run(request, runtime)
-                      : report_no_run(request, NULL, &err, exit_status);
+    exit_status = load_and_run(request, runtime);
     cadre_runtime_close(runtime);
     return exit_status;
 }

@@ -9,11 +9,11 @@
 #include "show_run.h"
 #include "store.h"
 
-// Their options, for the beginning of a table.
-#define CLI_REQUEST_OPTIONS                                                            \
+// Their options, for the beginning of a table; what --all does is the command's.
+#define CLI_REQUEST_OPTIONS(all)                                                       \
     {"json", NULL, "print one JSON object: answer, usage, frames"},                    \
         {"events", NULL, "print what happens as JSON, one object a line"},             \
-        {"all", NULL, "with --json: the frames of models and tools too"},              \
+        {"all", NULL, all},                                                            \
         {"offline", NULL, "take all answers from the team's script, ask no model"},    \
         {"script", "FILE", "take the answers from this script; implies --offline"},    \
         {"set", "NAME=VALUE", "set an input of the team; may be given many times"},    \
@@ -25,25 +25,30 @@
     }
 
 typedef struct cli_request {
-    const char *team_path;
-    const char *trace;   // to go on with; NULL: a new run
-    const char *session; // of a new run; NULL: none
-    char *input;         // of a new run; owned
-    json_t *inputs;      // owned; an object
-    char *resume;        // owned; see cli_show_config
+    const char *team_path; // NULL: the record of the run says where
+    const char *trace;     // to go on with; NULL: a new run
+    bool accepts_changes;  // of the team's shape
+    const char *session;   // of a new run; NULL: none
+    const char *id;        // names a new run's request; NULL: it has no name
+    char *input;           // of a new run; owned
+    json_t *inputs;        // owned; an object
+    json_t *metadata;      // owned; that of the run
+    char *resume;          // owned; see cli_show_config
+    bool was_stopped;      // by a signal or by who reads stdout
     int64_t timeout_ms;
     cli_store store;
     cadre_runtime_config runtime;
     cli_show_config show;
 } cli_request;
 
-// Reads the shared options. CLI_EXIT_OK, or a failure told on stderr. Free it in both
-// cases.
+// Reads the shared options, for a new run or to go on with `trace`. CLI_EXIT_OK, or a
+// failure told on stderr. Free it in both cases.
 int cli_request_init(cli_request *request, const cli_arguments *arguments,
-                     const char *team_path);
+                     const char *trace, const char *team_path);
 void cli_request_fini(cli_request *request);
 
-// Runs it to its end, closes stdout and returns what the program exits with.
-int cli_request_run(const cli_request *request);
+// Runs it to its end, closes stdout unless it is one of many, and returns what the
+// program exits with.
+int cli_request_run(cli_request *request);
 
 #endif

@@ -30,10 +30,10 @@ static void print_trace(const cadre_run *run, const cli_show_config *config)
 {
     const char *trace = cadre_run_trace_id(run);
 
-    if (config->is_quiet)
+    if (config->is_quiet || config->is_one_of_many)
         return;
     if (config->resume)
-        cli_report_note("trace %s (cadre resume %s %s)", trace, trace, config->resume);
+        cli_report_note("trace %s (cadre resume %s%s)", trace, trace, config->resume);
     else
         cli_report_note("trace %s", trace);
 }
@@ -49,7 +49,8 @@ static void show_init(show *it, cadre_run *run, const cli_show_config *config)
     // Lines of events and a tree that is drawn again cannot share a screen.
     bool is_screen_taken = config->form == CLI_SHOW_EVENTS && it->out.is_terminal;
     print_trace(run, config);
-    if (it->err.has_movement && !config->is_quiet && !is_screen_taken)
+    if (it->err.has_movement && !config->is_quiet && !config->is_one_of_many &&
+        !is_screen_taken)
         it->live = cli_live_tree_start(&it->err);
 }
 
@@ -99,7 +100,7 @@ static void take_retry(show *it, const cadre_event *event)
     char wait[24];
 
     it->n_retries++;
-    if (it->live || it->config->is_quiet)
+    if (it->live || it->config->is_quiet || it->config->is_one_of_many)
         return;
     cli_duration_format(event->u.retry.wait_ms, wait, sizeof(wait));
     cli_report_note("%s: %s; trying again in %s", event->agent,
@@ -244,6 +245,37 @@ static int exit_of(const cadre_result *result)
     }
 }
 
+static int finish(show *it, int exit_status)
+{
+    return it->config->is_one_of_many ? cli_output_leave(&it->output, exit_status)
+                                      : cli_output_finish(&it->output, exit_status);
+}
+
+// Of many: all that is told of this one.
+static void report_one(const show *it, const cadre_result *result)
+{
+    bool is_completed = result->status == CADRE_FRAME_COMPLETED;
+    bool has_message = !is_completed && result->error.message[0];
+
+    if (is_completed && it->config->is_quiet)
+        return;
+    cli_report_note("run %s: %s%s%s", result->trace_id,
+                    cadre_frame_status_name(result->status), has_message ? ": " : "",
+                    has_message ? result->error.message : "");
+}
+
+static void report_end(const show *it, const cadre_result *result, cli_frames frames)
+{
+    if (it->config->is_one_of_many) {
+        report_one(it, result);
+        return;
+    }
+    print_end(it, result, frames);
+    // Of a run that was stopped because stdout failed that failure was told.
+    if (it->output.failure == 0 || cli_output_is_closed(&it->output))
+        report_failure(it, result);
+}
+
 static int show_end(show *it)
 {
     const cadre_result *result = NULL;
@@ -254,14 +286,11 @@ static int show_end(show *it)
     cadre_run_wait(it->run, &result, NULL);
     if (cadre_run_frames(it->run, &frames.items, &frames.count, &err) != CADRE_OK) {
         cli_report("%s", err.text);
-        return cli_output_finish(&it->output, cli_exit_of_error(&err));
+        return finish(it, cli_exit_of_error(&err));
     }
     write_result(it, result, frames);
-    int exit_status = cli_output_finish(&it->output, exit_of(result));
-    print_end(it, result, frames);
-    // Of a run that was stopped because stdout failed that failure was told.
-    if (it->output.failure == 0 || cli_output_is_closed(&it->output))
-        report_failure(it, result);
+    int exit_status = finish(it, exit_of(result));
+    report_end(it, result, frames);
     return exit_status;
 }
 

@@ -22,12 +22,14 @@ typedef struct cli_show_config {
     bool wants_all_frames; // --json: models and tools too
     const char *timeout;   // of the run, as it was given; NULL: none
     int64_t timeout_ms;
-    const char *resume; // what stands after "cadre resume TRACE " to go on with the run
-                        // if this program ends before it; NULL: nobody can
+    const char *resume;  // what stands after "cadre resume TRACE" to go on with the run
+                         // if this program ends before it; NULL: nobody can
+    bool is_one_of_many; // stdout stays open, stderr gets one line
 } cli_show_config;
 
-// Shows the run to its end, closes stdout and returns what the program exits with. The
-// run is stopped by `signals`, which were initialised before it started.
+// Shows the run to its end, closes stdout unless it is one of many, and returns what
+// the program exits with. The run is stopped by `signals`, which were initialised
+// before it started.
 int cli_show_run(cadre_run *run, cli_signals *signals, const cli_show_config *config);
 
 #endif

@@ -47,6 +47,7 @@ static void take_signal(cli_signals *signals, int *n_taken)
         cli_children_kill();
         _exit(CLI_EXIT_ABORTED);
     }
+    signals->was_stopped = true;
     cadre_run_cancel(signals->run, reason_of(info.ssi_signo));
 }
 

@@ -20,6 +20,7 @@ typedef struct cli_signals {
     // Set by the thread, read after stop.
     cadre_run *run;
     bool output_was_closed;
+    bool was_stopped; // by a signal
 } cli_signals;
 
 // Holds the signals back. Done before the run starts, so that none is lost and no

@@ -45,8 +45,9 @@ void cli_usage_print_all(FILE *stream)
         "what this program was built with.\n"
         "\n"
         "Exit status: 0 completed, 1 failed or stdout cannot be written, 2 mistake on\n"
-        "the command line or in the team file, 3 waits for an answer, 4 aborted or\n"
-        "timed out, 5 refused by the store, 6 ended by a limit with an answer.\n",
+        "the command line or in the team file, 3 waits for an answer, 4 aborted,\n"
+        "timed out or stdout was closed by its reader, 5 refused by the store, 6\n"
+        "ended by a limit with an answer.\n",
         stream);
 }
 

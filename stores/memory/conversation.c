@@ -252,6 +252,7 @@ static cadre_status place(cdr_memory_conversation *conversation,
     if (!copy)
         return no_memory(err);
     copy->frame = row->frame;
+    copy->trace = row->trace;
     copy->message.position = row->message.position;
     copy->message.seq = row->message.seq;
     note->in_inbox = false;

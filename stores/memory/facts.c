@@ -267,7 +267,7 @@ static void undo_conversation(cdr_memory_scope *scope,
 static cadre_status say(cdr_memory_scope *scope, cadre_fact *fact,
                         cdr_memory_undo *undo, cadre_error *err)
 {
-    const cadre_message_row *row = &fact->u.message;
+    cadre_message_row *row = &fact->u.message;
     cdr_memory_change change = CDR_MEMORY_SKIPPED;
     cdr_memory_conversation *conversation = find_conversation(scope, row->conversation);
     cadre_status status;
@@ -278,6 +278,7 @@ static cadre_status say(cdr_memory_scope *scope, cadre_fact *fact,
         !cdr_memory_frame_find(scope->trace, row->frame, &fact->refused))
         return cdr_memory_fail_id(err, row->frame, "frame",
                                   "of a message is not in the trace");
+    row->trace = scope->trace->id;
     fact->refused = fact->refused || conversation->is_refused;
     if (fact->refused)
         status = cdr_memory_conversation_skip(conversation, row->message.position, err);

@@ -110,8 +110,8 @@ static cadre_status give_frame(const reading *r, cdr_sqlite_call *call,
     return r->to->frame(r->to->ctx, &row, err);
 }
 
-static cadre_status give_message_row(const reading *r, cdr_sqlite_call *call,
-                                     bool has_trace, cadre_error *err)
+static cadre_status give_message(const reading *r, cdr_sqlite_call *call,
+                                 cadre_error *err)
 {
     cdr_sqlite_tool_calls calls;
     cadre_message_row row = {.id = cdr_sqlite_take_id(call)};
@@ -139,24 +139,11 @@ static cadre_status give_message_row(const reading *r, cdr_sqlite_call *call,
     m->is_input = cdr_sqlite_take_number(call) != 0;
     row.request_id = cdr_sqlite_take_text(call);
     row.request_hash = cdr_sqlite_take_text(call);
-    if (has_trace)
-        row.trace = cdr_sqlite_take_id(call);
+    row.trace = cdr_sqlite_take_id(call);
     if (status == CADRE_OK)
         status = r->to->message(r->to->ctx, &row, err);
     cdr_sqlite_tool_calls_fini(&calls);
     return status;
-}
-
-static cadre_status give_message(const reading *r, cdr_sqlite_call *call,
-                                 cadre_error *err)
-{
-    return give_message_row(r, call, false, err);
-}
-
-static cadre_status give_posted(const reading *r, cdr_sqlite_call *call,
-                                cadre_error *err)
-{
-    return give_message_row(r, call, true, err);
 }
 
 static cadre_status note_id(const reading *r, cadre_id id, cadre_error *err)
@@ -286,7 +273,7 @@ static cadre_status give_what_was_posted(const reading *r, cadre_error *err)
     }
     if (r->to->message && status == CADRE_OK) {
         cdr_sqlite_call_begin(&call, r->connection, CDR_SQLITE_READ_INBOXES);
-        status = give_all(r, &call, give_posted, err);
+        status = give_all(r, &call, give_message, err);
     }
     return status;
 }

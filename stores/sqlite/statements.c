@@ -25,6 +25,11 @@
     "reasoning, tool_calls, call_id, tool_name, result_code, is_input, request_id, "   \
     "request_hash"
 
+// Only starts that name their request ask whose run it was.
+#define REQUEST_TRACE                                                                  \
+    "CASE WHEN request_id IS NOT NULL THEN "                                           \
+    "(SELECT trace_id FROM frames WHERE frames.id = frame_id) END"
+
 // The frames of trace ?1, from its root down. An index by trace would be one more place
 // that every birth of every trace touches: that is what group commit saves. UNION,
 // since in a damaged file the walk could go in a circle.
@@ -165,10 +170,11 @@ static const char *const texts[CDR_SQLITE_N_STATEMENTS] = {
     [CDR_SQLITE_READ_LIVE_FRAMES] =
         "SELECT " FRAME_COLUMNS " FROM frames INDEXED BY frames_live "
         "WHERE trace_id = ?1 AND completed_at IS NULL ORDER BY rowid",
-    [CDR_SQLITE_READ_MESSAGES] = "SELECT " MESSAGE_COLUMNS " FROM messages "
-                                 "WHERE conversation_id = ?1 AND position >= 0 "
-                                 "ORDER BY position",
-    [CDR_SQLITE_READ_INBOX] = "SELECT " MESSAGE_COLUMNS " FROM messages "
+    [CDR_SQLITE_READ_MESSAGES] =
+        "SELECT " MESSAGE_COLUMNS ", " REQUEST_TRACE " FROM messages "
+        "WHERE conversation_id = ?1 AND position >= 0 "
+        "ORDER BY position",
+    [CDR_SQLITE_READ_INBOX] = "SELECT " MESSAGE_COLUMNS ", NULL FROM messages "
                               "WHERE conversation_id = ?1 AND position IS NULL "
                               "ORDER BY rowid",
     // What lies below a marked frame is marked with it.

@@ -414,6 +414,234 @@ static void test_record__a_session_waits_for_its_run_that_was_cut(void)
     folder_remove(&it.folder);
 }
 
+// --- What the record says ---
+
+static const char quick_script[] =
+    "agents:\n"
+    "  triage:\n"
+    "    - {handoff: {to: after_sales, message: \"wants it\"}}\n"
+    "  after_sales:\n"
+    "    - {text: \"Your label.\"}\n";
+
+static void test_record__resume_finds_team_and_script_by_itself(void)
+{
+    char script[FOLDER_PATH_SIZE];
+    lab it;
+
+    if (!record_cut(&it))
+        return;
+    folder_write(&it.folder, "script.yaml", quick_script, script);
+    CHECK_COMMAND(&it, 0, "Your label.\n", "\ncompleted, 3 agents", "resume", it.trace);
+    CHECK_COMMAND(&it, 1, "", "--session goes on", "resume", it.trace);
+    CHECK_COMMAND(&it, 2, "", "TRACE [TEAM], or --all", "resume");
+    folder_remove(&it.folder);
+}
+
+static void test_record__what_to_do_after_a_cut_is_short(void)
+{
+    lab it;
+    program_result ran;
+    char hint[FOLDER_PATH_SIZE + 128];
+
+    if (!lab_make(&it))
+        return;
+    if (COMMAND(&it, &ran, "run", "desk.yaml", "Return", "--offline")) {
+        snprintf(hint, sizeof(hint), "trace %s (cadre resume %s --store %s)\n",
+                 it.trace, it.trace, it.store);
+        CHECK(strncmp(ran.err, hint, strlen(hint)) == 0);
+        program_result_fini(&ran);
+    }
+    folder_remove(&it.folder);
+}
+
+static bool write_desk(const lab *it, const char *third, char path[FOLDER_PATH_SIZE])
+{
+    char text[600];
+
+    snprintf(text, sizeof(text),
+             "name: customer_desk\n"
+             "agents:\n"
+             "  desk: {type: handoff, members: [triage, after_sales]}\n"
+             "  triage: {model: openai/m, handoffs: [after_sales]}\n"
+             "  after_sales: {model: openai/m}\n");
+    if (*third)
+        snprintf(text, sizeof(text),
+                 "name: customer_desk\n"
+                 "agents:\n"
+                 "  desk: {type: handoff, members: [triage, after_sales, %s]}\n"
+                 "  triage: {model: openai/m, handoffs: [after_sales]}\n"
+                 "  after_sales: {model: openai/m}\n"
+                 "  %s: {model: openai/m}\n",
+                 third, third);
+    return folder_write(&it->folder, "team.yaml", text, path);
+}
+
+// A run of a team in the lab's folder, killed while its second agent speaks.
+static bool cut_once_more(lab *it, const char *team, const char *session)
+{
+    char script[FOLDER_PATH_SIZE];
+    program_result ran;
+    const program_action action = {
+        .when = "\"agent\":\"after_sales\"", .is_on_stdout = true, .signal = SIGKILL};
+
+    if (!folder_write(&it->folder, "script.yaml", slow_script, script))
+        return false;
+    const char *const words[] = {"run",      team,        "Return", "--script", script,
+                                 "--events", "--session", session,  NULL};
+    if (!run_command(it, words, &action, &ran))
+        return false;
+    CHECK_INT(ran.signal, SIGKILL);
+    program_result_fini(&ran);
+    return folder_write(&it->folder, "script.yaml", quick_script, script);
+}
+
+static void test_record__resume_names_what_changed_in_the_team(void)
+{
+    char team[FOLDER_PATH_SIZE];
+    lab it;
+
+    if (!lab_make(&it) || !write_desk(&it, "", team) || !cut_once_more(&it, team, "a"))
+        return;
+    write_desk(&it, "refunds", team);
+    CHECK_COMMAND(&it, 2, "",
+                  "was started with another shape of team 'customer_desk': agent "
+                  "'refunds' is new, 'desk' has other members",
+                  "resume", it.trace);
+    CHECK_COMMAND(&it, 0, "Your label.\n", "\ncompleted", "resume", it.trace,
+                  "--accept-changes");
+    folder_remove(&it.folder);
+}
+
+static void test_record__resume_all_goes_on_with_every_cut_run(void)
+{
+    char team[FOLDER_PATH_SIZE], first[80], second[80];
+    lab it;
+    program_result ran;
+
+    if (!lab_make(&it) || !write_desk(&it, "", team) || !cut_once_more(&it, team, "a"))
+        return;
+    snprintf(first, sizeof(first), "run %s: completed\n", it.trace);
+    if (!cut_once_more(&it, team, "b"))
+        return;
+    snprintf(second, sizeof(second), "run %s: completed\n", it.trace);
+    if (COMMAND(&it, &ran, "resume", "--all")) {
+        CHECK_INT(ran.exit_status, 0);
+        CHECK_TEXT(ran.out, "Your label.\nYour label.\n");
+        CHECK(strncmp(ran.err, first, strlen(first)) == 0); // the oldest
+        CHECK_TEXT(ran.err + strlen(first), second);
+        program_result_fini(&ran);
+    }
+    CHECK_COMMAND(&it, 0, "", "no run of this store was cut", "resume", "--all");
+    folder_remove(&it.folder);
+}
+
+static void test_record__resume_all_exits_with_the_worst(void)
+{
+    char team[FOLDER_PATH_SIZE];
+    char failed[32];
+    lab it;
+    program_result ran;
+
+    if (!lab_make(&it) || !write_desk(&it, "", team) || !cut_once_more(&it, team, "a"))
+        return;
+    memcpy(failed, it.trace, sizeof(failed));
+    if (!cut_once_more(&it, "desk.yaml", "b"))
+        return;
+    write_desk(&it, "refunds", team);
+    if (COMMAND(&it, &ran, "resume", "--all")) {
+        CHECK_INT(ran.exit_status, 2);
+        CHECK_TEXT(ran.out, "Your label.\n");
+        CHECK_CONTAINS(ran.err, failed);
+        CHECK_CONTAINS(ran.err, "'refunds' is new");
+        program_result_fini(&ran);
+    }
+    folder_remove(&it.folder);
+}
+
+static void test_record__runs_can_be_sifted_and_show_their_session(void)
+{
+    lab it;
+    program_result ran;
+
+    if (!record_cut_of(&it, "ada"))
+        return;
+    if (COMMAND(&it, &ran, "run", "solo.yaml", "hi", "--offline"))
+        program_result_fini(&ran);
+    if (COMMAND(&it, &ran, "runs", "--status", "cut")) {
+        CHECK_CONTAINS(ran.out, "  cut        customer_desk  session 'ada'  ");
+        CHECK_LACKS(ran.out, "completed");
+        program_result_fini(&ran);
+    }
+    if (COMMAND(&it, &ran, "runs", "--status", "cut", "--limit", "1", "--json")) {
+        json_t *runs = json_loads(ran.out, 0, NULL);
+        const json_t *run = json_array_get(runs, 0);
+        const json_t *metadata = json_object_get(run, "metadata");
+        CHECK_INT(json_array_size(runs), 1);
+        CHECK_TEXT(json_string_value(json_object_get(run, "session")), "ada");
+        CHECK_CONTAINS(json_string_value(json_object_get(metadata, "team_file")),
+                       "/tests/cli/teams/desk.yaml");
+        CHECK_CONTAINS(json_string_value(json_object_get(metadata, "script")),
+                       "/script.yaml");
+        CHECK(json_is_true(json_object_get(run, "offline")));
+        json_decref(runs);
+        program_result_fini(&ran);
+    }
+    CHECK_COMMAND(&it, 2, "", "'--status': expected cut, ", "runs", "--status", "done");
+    folder_remove(&it.folder);
+}
+
+static void test_record__show_as_json_has_every_message(void)
+{
+    lab it;
+    program_result ran;
+
+    if (!record_desk(&it))
+        return;
+    if (COMMAND(&it, &ran, "show", it.trace, "--json")) {
+        json_t *said = json_loads(ran.out, 0, NULL);
+        const json_t *last = json_array_get(said, json_array_size(said) - 1);
+        const json_t *call =
+            json_array_get(json_object_get(json_array_get(said, 1), "tool_calls"), 0);
+        CHECK_INT(json_array_size(said), 5);
+        CHECK_TEXT(json_string_value(json_object_get(last, "role")), "assistant");
+        CHECK_TEXT(json_string_value(json_object_get(last, "agent")), "after_sales");
+        CHECK_TEXT(json_string_value(json_object_get(last, "content")),
+                   "Your return label is on its way.");
+        CHECK_INT(json_integer_value(json_object_get(last, "position")), 4);
+        CHECK(json_integer_value(json_object_get(last, "seq")) > 0);
+        CHECK(json_is_string(json_object_get(last, "conversation_id")));
+        CHECK_TEXT(json_string_value(json_object_get(call, "name")),
+                   "transfer_to_agent");
+        json_decref(said);
+        program_result_fini(&ran);
+    }
+    CHECK_COMMAND(&it, 2, "[]\n", "conversation 'none'", "show", it.trace, "--json",
+                  "--conversation", "none");
+    folder_remove(&it.folder);
+}
+
+// --- Requests ---
+
+static void test_record__a_request_made_again_is_answered_from_the_record(void)
+{
+    char first[32];
+    lab it;
+
+    if (!lab_make(&it))
+        return;
+    CHECK_COMMAND(&it, 0, "Your return label is on its way.\n", "\ncompleted, 3 agents",
+                  "run", "desk.yaml", "Return", "--offline", "--request-id", "r-1");
+    memcpy(first, it.trace, sizeof(first));
+    CHECK_COMMAND(&it, 0, "Your return label is on its way.\n", "\ncompleted, 3 agents",
+                  "run", "desk.yaml", "Return", "--offline", "--request-id", "r-1");
+    CHECK_TEXT(it.trace, first);
+    CHECK_COMMAND(&it, 2, "", "request 'r-1' was made with another input by run", "run",
+                  "desk.yaml", "Change", "--offline", "--request-id", "r-1");
+    CHECK_COMMAND(&it, 2, "", "'--request-id': the name is empty", "run", "desk.yaml",
+                  "x", "--request-id", "");
+    folder_remove(&it.folder);
+}
+
 static const CU_TestInfo tests[] = {
     CHECK_TEST(test_record__runs_lists_the_newest_first),
     CHECK_TEST(test_record__tree_is_the_one_that_the_run_ended_with),
@@ -426,6 +654,14 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_record__resume_leaves_a_run_to_the_program_that_holds_it),
     CHECK_TEST(test_record__a_session_goes_on_with_its_last_speaker),
     CHECK_TEST(test_record__a_session_waits_for_its_run_that_was_cut),
+    CHECK_TEST(test_record__resume_finds_team_and_script_by_itself),
+    CHECK_TEST(test_record__what_to_do_after_a_cut_is_short),
+    CHECK_TEST(test_record__resume_names_what_changed_in_the_team),
+    CHECK_TEST(test_record__resume_all_goes_on_with_every_cut_run),
+    CHECK_TEST(test_record__resume_all_exits_with_the_worst),
+    CHECK_TEST(test_record__runs_can_be_sifted_and_show_their_session),
+    CHECK_TEST(test_record__show_as_json_has_every_message),
+    CHECK_TEST(test_record__a_request_made_again_is_answered_from_the_record),
     CU_TEST_INFO_NULL,
 };
 

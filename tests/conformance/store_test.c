@@ -291,6 +291,42 @@ static void test_store__reads_back_every_field_of_a_message(void)
     check_session(&tested, "chat", rows, N_OF(rows));
 }
 
+static cadre_status note_trace(void *ctx, const cadre_message_row *row,
+                               cadre_error *err)
+{
+    cadre_id *trace = ctx;
+    (void)err;
+    if (row->request_id[0] != '\0')
+        *trace = row->trace;
+    return CADRE_OK;
+}
+
+// Also when it was posted, and is said by a run of the session later.
+static void test_store__tells_whose_request_it_was(void)
+{
+    for (int is_posted = 0; is_posted < 2; is_posted++) {
+        cadre_id trace = {0, 0};
+        uint64_t id = is_posted ? 20 : 10;
+        const char *name = is_posted ? "posted" : "said";
+        const cadre_store_reader reader = {.message = note_trace, .ctx = &trace};
+        const cadre_query query = {.kind = CADRE_QUERY_SESSION, .session = name};
+        cadre_fact said = fact_message(100 + id, id, 0, "x");
+        said.u.message.request_id = "r";
+        said.u.message.request_hash = "x";
+        CHECK_COMMIT(&tested, id, fact_conversation(100 + id, name), fact_trace(id),
+                     fact_in(fact_frame(id, 0, "root"), 100 + id));
+        if (is_posted) {
+            cadre_fact posted = fact_post(901, 100 + id, "x", "r");
+            said.u.message.id = posted.u.message.id;
+            CHECK_OK(store_post(&tested, &posted, 1), &tested.err);
+        }
+        CHECK_COMMIT(&tested, id, said);
+        CHECK_OK(tested.ops->read(tested.state, &query, &reader, &tested.err),
+                 &tested.err);
+        check_id(trace, store_id(id));
+    }
+}
+
 static void test_store__null_texts_are_empty(void)
 {
     cadre_fact birth = {.type = CADRE_FACT_FRAME};
@@ -523,6 +559,7 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_store__end_changes_only_what_is_of_an_end),
     CHECK_TEST(test_store__end_tells_attempts_unless_0),
     CHECK_TEST(test_store__reads_back_every_field_of_a_message),
+    CHECK_TEST(test_store__tells_whose_request_it_was),
     CHECK_TEST(test_store__null_texts_are_empty),
     CHECK_TEST(test_store__keeps_any_utf8),
     CHECK_TEST(test_store__keeps_texts_of_a_mebibyte),

@@ -293,7 +293,9 @@ static void test_resume__what_was_unsafe_stays_so(void)
     cadre_team *edited = f.team;
     f.team = make_team(&f, kill_process, &n_calls, false);
     run_until_dead(&f, trace);
-    CHECK_OK(cadre_run_resume(edited, trace, NULL, &run, &f.err), &f.err);
+    CHECK_OK(cadre_run_resume(edited, trace, CADRE_RUN(.accept_changes = true), &run,
+                              &f.err),
+             &f.err);
     CHECK_OK(cadre_run_wait(run, NULL, &f.err), &f.err);
     CHECK_INT(n_calls, 1);
     cadre_run_free(run);

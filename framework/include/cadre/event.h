@@ -59,6 +59,7 @@ typedef struct cadre_event {
         struct {
             const char *trace_id, *team;
             bool offline;
+            bool texts_changed; // resumed, and the team's texts are not those of then
         } stream_start;
         struct {
             const char *parent_id; // "" for the root

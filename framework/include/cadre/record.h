@@ -21,6 +21,11 @@ typedef struct cadre_record_info {
     bool is_held;              // by one that may be alive
     cadre_frame_status status; // of its root; one that runs and is not held was cut
     int64_t created_at;        // wall time, ms since 1970
+    // What it was started with:
+    const char *session;    // "" when it has none
+    const json_t *inputs;   // an object: those it works with, defaults included
+    const json_t *metadata; // as in cadre_run_config; NULL: none
+    bool offline;
 } cadre_record_info;
 
 // A message and the conversation it stands in.

@@ -33,6 +33,13 @@ typedef struct cadre_run_config {
     int64_t timeout_ms;   // 0: none
     cadre_limits limits;
     bool no_events; // nobody will read events, only wait: none are made
+    // The caller's own: an object that is kept with the run and given back by its
+    // record; never a secret. Of a new run only.
+    const json_t *metadata;
+    // Names this request, once in its session; see cadre_run_start. NULL: it has no
+    // name. Of a new run only.
+    const char *request_id;
+    bool accept_changes; // resume: goes on with another shape of the team too
 } cadre_run_config;
 
 #define CADRE_RUN(...)                                                                 \
@@ -74,15 +81,22 @@ typedef struct cadre_frame_info {
 // Seals the team and starts. Errors: ECONFIG (first mistake; a key variable that is
 // not set), EINVAL, EBUSY (another run of the session is not at its end; no thread is
 // free), ENOMEM, ESTORE (the session cannot be read).
+// A request id makes a start safe to repeat. Without a session it names one. A start
+// with a known id and the same input and inputs runs nothing twice: of a run that ended
+// it gives one that answers from the record, with stream_start and stream_end; one that
+// was cut goes on; one that is alive is EBUSY (retryable) naming it. With other
+// content: EINVAL naming the run. ENOTFOUND: that run is not kept any more.
 CADRE_API cadre_status cadre_run_start(cadre_team *team, const cadre_run_config *config,
                                        cadre_run **out, cadre_error *err);
 
 // Goes on with a run of this store that was cut: what is recorded answers again,
-// nothing of it is done twice. `config` (NULL: all defaults) gives inputs, limits,
-// timeout_ms (counted anew) and no_events. Errors: as of start; EBUSY naming who holds
-// the run, if that may be alive;
-// ENOTFOUND; EINVAL when it has ended; ECONFIG when the team has not the agents of the
-// record.
+// nothing of it is done twice. Inputs, limits and timeout_ms (counted anew) are those
+// of its start, but for limits and a time that `config` (NULL: all defaults) gives.
+// Changed texts of the team are taken, and told by stream_start. Errors: as of start;
+// EBUSY naming who holds the run, if that may be alive; ENOTFOUND; EINVAL when it has
+// ended; ECONFIG naming what is gone, new or changed in another shape of the team
+// (members, tools, handoffs), an input that was another at the start, or what the
+// record has and the team has not.
 CADRE_API cadre_status cadre_run_resume(cadre_team *team, const char *trace,
                                         const cadre_run_config *config, cadre_run **out,
                                         cadre_error *err);

@@ -94,8 +94,8 @@ typedef struct cadre_tool_settings {
     cadre_status (*run)(void *ctx, cadre_frame *frame, const json_t *arguments,
                         cadre_error *err);
     void *ctx;
-    int64_t timeout_ms; // 0: 60 s
-    bool replay_safe;   // may run again after a crash
+    int64_t timeout_ms;  // 0: 60 s
+    bool replay_safe;    // may run again after a crash
     bool needs_approval; // a person is asked before each call
 } cadre_tool_settings;
 

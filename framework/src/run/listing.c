@@ -129,6 +129,50 @@ static void derive(cdr_run_listing *listing)
     }
 }
 
+// What a frame has said and who said it, while what is below it is looked at.
+typedef struct said {
+    const char *output, *speaker; // NULL: not known otherwise
+} said;
+
+static const char *output_of(const cadre_frame_info *info, const said *of)
+{
+    return of->output == NULL ? info->output : of->output;
+}
+
+// As an open frame derives it from those that ended below it, see tree/load.c.
+static void derive_speaker(const cadre_frame_info *frames, said *all, size_t i)
+{
+    const cadre_frame_info *info = &frames[i];
+    if (all[i].speaker == NULL)
+        all[i].speaker = info->name;
+    if (info->parent < 0 || !is_agent(info))
+        return;
+    const cadre_frame_info *parent = &frames[info->parent];
+    said *above = &all[info->parent];
+    if (!is_agent(parent) ||
+        strcmp(parent->conversation_id, info->conversation_id) != 0)
+        return;
+    bool is_transfer = strcmp(info->key, "transfer") == 0;
+    const char *output = output_of(info, &all[i]);
+    if (is_transfer && output_of(parent, above)[0] == '\0')
+        above->output = output;
+    if ((is_transfer || strcmp(output_of(parent, above), output) == 0) &&
+        above->speaker == NULL)
+        above->speaker = all[i].speaker;
+}
+
+const char *cdr_run_listing_speaker(const cdr_run_listing *listing)
+{
+    said *all = calloc(listing->n_frames + 1, sizeof *all);
+    if (all == NULL)
+        return NULL;
+    for (size_t i = listing->n_frames; i-- > 0;)
+        derive_speaker(listing->frames, all, i);
+    const char *speaker = all[0].speaker == NULL ? "" : all[0].speaker;
+    free(all);
+    return speaker;
+}
+
 cadre_status cdr_run_listing_read(cdr_run_listing *listing, cadre_runtime *runtime,
                                   cadre_id trace, cadre_error *err)
 {

@@ -3,6 +3,7 @@
 
 #include "run/arguments.h"
 #include "run/lease.h"
+#include "run/options.h"
 #include "run/run.h"
 #include "tree/id_table.h"
 
@@ -11,6 +12,7 @@
 
 struct cadre_record {
     cadre_record_info info;
+    json_t *options; // what the info borrows from
     cdr_run_listing listing;
     cdr_arena texts;
     cdr_message **held; // references
@@ -20,15 +22,32 @@ struct cadre_record {
     bool is_there;
 };
 
-static void fill_info(cadre_record_info *info, const cadre_trace_row *row,
-                      const char *id)
+// Borrows from the row, the id and the options, which the caller frees. NULL: no
+// memory.
+static json_t *fill_info(cadre_record_info *info, const cadre_trace_row *row,
+                         const char *id)
 {
+    json_t *options = cdr_options_parse(row->options);
+    if (json_object_get(options, "inputs") == NULL)
+        json_object_set_new(options, "inputs", json_object());
+    const char *session = json_string_value(json_object_get(options, "session"));
     *info = (cadre_record_info){.trace_id = id,
                                 .team = row->team,
                                 .held_by = row->lease_owner,
                                 .is_held = cdr_lease_is_held(row),
                                 .status = row->status,
-                                .created_at = row->created_at};
+                                .created_at = row->created_at,
+                                .session = session == NULL ? "" : session,
+                                .inputs = json_object_get(options, "inputs"),
+                                .metadata = json_object_get(options, "metadata"),
+                                .offline =
+                                    json_is_true(json_object_get(options, "offline"))};
+    return options;
+}
+
+static cadre_status no_memory(cadre_error *err)
+{
+    return cadre_fail(err, CADRE_ENOMEM, "no memory for the record of a run");
 }
 
 // --- Listing ---
@@ -44,8 +63,12 @@ static cadre_status give_run(void *ctx, const cadre_trace_row *row, cadre_error 
     char id[CADRE_ID_TEXT_SIZE];
     cadre_record_info info;
     cadre_id_text(row->id, id);
-    fill_info(&info, row, id);
-    return l->on_run(l->ctx, &info, err);
+    json_t *options = fill_info(&info, row, id);
+    if (options == NULL)
+        return no_memory(err);
+    cadre_status status = l->on_run(l->ctx, &info, err);
+    json_decref(options);
+    return status;
 }
 
 cadre_status cadre_record_list(cadre_runtime *runtime, int limit,
@@ -72,22 +95,17 @@ static const char *keep(cadre_record *record, const char *text)
     return cdr_arena_text(&record->texts, text == NULL ? "" : text);
 }
 
-static cadre_status no_memory(cadre_error *err)
-{
-    return cadre_fail(err, CADRE_ENOMEM, "no memory for the record of a run");
-}
-
 static cadre_status take_trace(void *ctx, const cadre_trace_row *row, cadre_error *err)
 {
     cadre_record *record = ctx;
     char id[CADRE_ID_TEXT_SIZE];
     cadre_id_text(row->id, id);
-    fill_info(&record->info, row, keep(record, id));
+    record->options = fill_info(&record->info, row, keep(record, id));
     record->info.team = keep(record, row->team);
     record->info.held_by = keep(record, row->lease_owner);
     record->is_there = true;
-    if (record->info.trace_id == NULL || record->info.team == NULL ||
-        record->info.held_by == NULL)
+    if (record->options == NULL || record->info.trace_id == NULL ||
+        record->info.team == NULL || record->info.held_by == NULL)
         return no_memory(err);
     return CADRE_OK;
 }
@@ -179,6 +197,7 @@ void cadre_record_close(cadre_record *record)
     free(record->held);
     free(record->messages);
     cdr_run_listing_fini(&record->listing);
+    json_decref(record->options);
     cdr_arena_fini(&record->texts);
     free(record);
 }

@@ -56,7 +56,7 @@ static void result_of_loss(cadre_run *run)
                                        run->tree->root->name, ""};
 }
 
-static cadre_event end_event(const cadre_run *run)
+cadre_event cdr_run_end_event(const cadre_run *run)
 {
     const cadre_result *result = &run->result;
     cadre_event event = {.type = CADRE_EVENT_STREAM_END};
@@ -78,6 +78,7 @@ static void show_start(const cadre_run *run)
     event.u.stream_start.trace_id = tree->trace_text;
     event.u.stream_start.team = tree->team->name;
     event.u.stream_start.offline = tree->runtime->offline;
+    event.u.stream_start.texts_changed = tree->texts_changed;
     cdr_event_address(tree->root, &event, id);
     cdr_queue_push_take(&tree->queue, cdr_event_new(&event, NULL));
 }
@@ -92,7 +93,7 @@ static void end_stream(cadre_run *run)
         give_session_back(run);     // before anyone can know that it is free
     }
     fill_result(run);
-    cadre_event event = end_event(run);
+    cadre_event event = cdr_run_end_event(run);
     cdr_mutex_lock(&tree->mu);
     // Of one that is parked it is the end of this consumer's stream only.
     cdr_outbox_event_locked(tree->root, &event, NULL,
@@ -102,7 +103,7 @@ static void end_stream(cadre_run *run)
         if (!tree->is_shown)
             show_start(run);
         result_of_loss(run);
-        event = end_event(run);
+        event = cdr_run_end_event(run);
         cdr_event_address(tree->root, &event, id);
         cdr_queue_push_take(&tree->queue, cdr_event_new(&event, NULL));
     }
@@ -231,7 +232,7 @@ cadre_status cadre_run_wait(cadre_run *run, const cadre_result **result,
 
 void cadre_run_cancel(cadre_run *run, const char *reason)
 {
-    if (run == NULL)
+    if (run == NULL || run->is_record)
         return;
     cdr_tree *tree = run->tree;
     const char *why = reason == NULL ? "cancelled" : reason;
@@ -250,8 +251,9 @@ void cadre_run_free(cadre_run *run)
     cdr_queue_deafen(&run->tree->queue);
     cdr_strand_join(&run->owner, &run->pending);
     const cadre_store_ops *store = run->tree->runtime->store_ops;
-    // One that waits goes on from there.
-    if (store->release != NULL && run->result.status != CADRE_FRAME_WAITING)
+    // One that waits goes on from there; a record is not this run's to forget.
+    if (store->release != NULL && run->result.status != CADRE_FRAME_WAITING &&
+        !run->is_record)
         store->release(run->tree->runtime->store, run->tree->trace);
     cdr_run_destroy(run);
 }

@@ -17,6 +17,10 @@ typedef struct cdr_run_listing {
 
 void cdr_run_listing_fini(cdr_run_listing *listing);
 
+// Who gave the root's answer: what it handed over to, or the delegate whose answer it
+// took. In the listing; NULL: no memory.
+const char *cdr_run_listing_speaker(const cdr_run_listing *listing);
+
 // Reads the stack tree of a trace anew. Errors: ESTORE, ENOMEM.
 cadre_status cdr_run_listing_read(cdr_run_listing *listing, cadre_runtime *runtime,
                                   cadre_id trace, cadre_error *err);
@@ -29,13 +33,31 @@ struct cadre_run {
     cadre_result result;
     char *session; // taken by this run; NULL: none, or given back
     cdr_strand owner;
-    int pending; // 1 while the root's thread is at work; guarded by owner.mu
+    bool is_record; // it has ended before: nothing is done, its record answers
+    int pending;    // 1 while the root's thread is at work; guarded by owner.mu
     cdr_run_listing listing;
     cdr_watched watched; // while the root's thread is at work
 };
 
+// What is started: more than a program outside can say.
+typedef struct cdr_start {
+    cadre_team *team;
+    const cadre_agent *root; // NULL: the team's; a resume takes that of the record
+    const cadre_run_config *config;
+    const char *request_hash; // of the content; with a request id only
+} cdr_start;
+
+// As cadre_run_start and cadre_run_resume.
+cadre_status cdr_run_start(const cdr_start *start, cadre_run **out, cadre_error *err);
+cadre_status cdr_run_resume(cadre_team *team, cadre_id trace,
+                            const cadre_run_config *config, cadre_run **out,
+                            cadre_error *err);
+
 // Frees a run that is not under way. NULL ok.
 void cdr_run_destroy(cadre_run *run);
+
+// The last event of a run whose result is there.
+cadre_event cdr_run_end_event(const cadre_run *run);
 
 // Gives the root its thread. Errors: EBUSY.
 cadre_status cdr_run_launch(cadre_run *run, cadre_error *err);

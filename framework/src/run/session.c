@@ -1,6 +1,8 @@
 // See session.h.
 #include "run/session.h"
 
+#include "tree/outbox.h"
+
 #include <search.h>
 #include <string.h>
 
@@ -30,4 +32,112 @@ void cdr_session_release(cadre_runtime *runtime, const char *name)
     cdr_mutex_lock(&runtime->mu);
     (void)tdelete(name, &runtime->sessions, compare);
     cdr_mutex_unlock(&runtime->mu);
+}
+
+// --- What was said ---
+
+// A session's earlier messages, as they come from the store.
+typedef struct session_reader {
+    cdr_tree *tree;
+    cdr_conversation *conversation;
+    bool is_there;
+} session_reader;
+
+static void count_spoken(cdr_tree *tree, const cadre_message *m)
+{
+    const cadre_agent *agent = cadre_team_find(tree->team, m->agent);
+    if (m->role == CADRE_ROLE_ASSISTANT && agent != NULL)
+        tree->script_used[agent->index]++;
+}
+
+static cadre_status take_row(void *ctx, const cadre_message_row *row, cadre_error *err)
+{
+    session_reader *reader = ctx;
+    cadre_message m = row->message;
+    m.seq = 0;
+    cdr_message *message = cdr_message_new(&m, row->id, row->frame);
+    if (message == NULL)
+        return cadre_fail(err, CADRE_ENOMEM, "no memory for a session");
+    if (m.is_input) {
+        const cadre_agent *to = cadre_team_find(reader->tree->team, m.to);
+        message->is_to_team = to != NULL && to->members.count > 0;
+    }
+    if (!cdr_conversation_append_take(reader->conversation, message))
+        return cadre_fail(err, CADRE_ENOMEM, "no memory for a session");
+    count_spoken(reader->tree, &message->m);
+    return CADRE_OK;
+}
+
+static cadre_status take_conversation(void *ctx, const cadre_conversation_row *row,
+                                      cadre_error *err)
+{
+    session_reader *reader = ctx;
+    (void)err;
+    reader->conversation->id = row->id;
+    reader->is_there = true;
+    return CADRE_OK;
+}
+
+cadre_status cdr_session_read(cdr_tree *tree, const char *name,
+                              cdr_conversation *conversation, cdr_session_size *size,
+                              cadre_error *err)
+{
+    session_reader reader = {tree, conversation, false};
+    const cadre_query query = {.kind = CADRE_QUERY_SESSION, .session = name};
+    const cadre_store_reader ops = {
+        .conversation = take_conversation, .message = take_row, .ctx = &reader};
+    const cadre_store_ops *store = tree->runtime->store_ops;
+    tree->is_session = true;
+    cadre_status status = store->read(tree->runtime->store, &query, &ops, err);
+    *size = (cdr_session_size){conversation->n_messages, reader.is_there};
+    return status;
+}
+
+// --- Its start ---
+
+static cadre_status count_row(void *ctx, const cadre_message_row *row, cadre_error *err)
+{
+    (void)row;
+    (void)err;
+    ((cdr_session_size *)ctx)->n_messages++;
+    return CADRE_OK;
+}
+
+static cadre_status note_conversation(void *ctx, const cadre_conversation_row *row,
+                                      cadre_error *err)
+{
+    (void)row;
+    (void)err;
+    ((cdr_session_size *)ctx)->is_there = true;
+    return CADRE_OK;
+}
+
+// Has another process gone on with the session since this one read it?
+static bool has_moved(cdr_tree *tree, const char *name, const cdr_session_size *read)
+{
+    cdr_session_size now = {0, false};
+    const cadre_query query = {.kind = CADRE_QUERY_SESSION, .session = name};
+    const cadre_store_reader reader = {
+        .conversation = note_conversation, .message = count_row, .ctx = &now};
+    const cadre_store_ops *store = tree->runtime->store_ops;
+    return store->read(tree->runtime->store, &query, &reader, NULL) == CADRE_OK &&
+           (now.is_there != read->is_there || now.n_messages != read->n_messages);
+}
+
+cadre_status cdr_session_store_start(cdr_tree *tree, const char *name,
+                                     const cdr_session_size *read, cadre_error *err)
+{
+    if (name == NULL || cdr_tree_flush(tree, NULL) == CADRE_OK)
+        return CADRE_OK;
+    if (tree->lost.status == CADRE_EBUSY)
+        return cadre_fail(err, CADRE_EBUSY,
+                          "session '%s': %s and is not at its end: wait for it, or "
+                          "resume it if it was cut",
+                          name, tree->lost.text);
+    if (has_moved(tree, name, read))
+        return cadre_fail_class(err, CADRE_EBUSY, CADRE_CLASS_ERROR, true,
+                                "session '%s': another run went on with it at the same "
+                                "moment; try again",
+                                name);
+    return CADRE_OK;
 }

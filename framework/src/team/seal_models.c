@@ -139,8 +139,12 @@ void cdr_seal_models(cdr_sealing *sealing)
     for (size_t i = 0; (ops = cdr_runtime_model_at(team->runtime, i)) != NULL; i++)
         tell_variable(team, ops);
     for (size_t i = 0; i < team->n_models; i++) {
-        if (team->models[i]->ops)
-            resolve(team->models[i]);
+        cadre_model *model = team->models[i];
+        if (!model->ops)
+            continue;
+        team->problems.no_memory |= !cdr_digest_options(
+            model->ops->options_schema, model->options, &model->options_digest);
+        resolve(model);
     }
 }
 

@@ -42,6 +42,9 @@ void cdr_seal_instances(cdr_sealing *sealing);
 // Notes, of a team without mistakes, what is never used.
 void cdr_seal_notes(cdr_sealing *sealing);
 
+// Digests of a team without mistakes, see digest.h.
+void cdr_seal_digests(cdr_sealing *sealing);
+
 // Appends the names of members, as many as a message has room for: "a, b, ...".
 void cdr_sealing_list_members(cdr_buf *text, cadre_agents members);
 

@@ -21,6 +21,7 @@
 
 #include "base/arena.h"
 #include "base/mutex.h"
+#include "team/digest.h"
 #include "team/problems.h"
 
 // A name that stands for something until sealing.
@@ -68,6 +69,7 @@ struct cadre_agent {
     int64_t timeout_ms; // 0: none
     bool quiet;
     bool is_flawed; // a mistake in it was told already, so it cannot be made
+    char shape_digest[CDR_AGENT_DIGEST_SIZE];
 };
 
 // Retries and times of a model.
@@ -90,7 +92,8 @@ struct cadre_model {
     void *state;
     cadre_team *team;
     cdr_at at;
-    json_t *options; // owned
+    json_t *options;         // owned
+    uint64_t options_digest; // of those written; the script has none
     cdr_model_times times;
     bool is_used;     // by an agent of the team
     bool is_scripted; // answers come from the team's script
@@ -150,6 +153,7 @@ struct cadre_team {
     const char **problem_texts, **note_texts;       // made by sealing
     json_t *agent_index, *model_index, *tool_index; // name -> position
     bool is_sealed;
+    char shape_digest[CDR_DIGEST_SIZE], text_digest[CDR_DIGEST_SIZE];
     cdr_mutex mu;
     cdr_cond sealed;
     bool is_sealing;       // guarded by mu; one thread seals, without holding it

@@ -1,6 +1,7 @@
 // See outbox.h.
 #include "tree/outbox.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,7 +51,9 @@ void cdr_outbox_trace_locked(cdr_tree *tree)
         return;
     fact->u.trace.id = tree->trace;
     fact->u.trace.team = tree->team->name;
-    fact->u.trace.options = "{}";
+    fact->u.trace.shape_digest = tree->team->shape_digest;
+    fact->u.trace.text_digest = tree->team->text_digest;
+    fact->u.trace.options = tree->options == NULL ? "{}" : tree->options;
 }
 
 void cdr_outbox_conversation_locked(cdr_tree *tree,
@@ -185,6 +188,17 @@ void cdr_outbox_message_locked(cadre_frame *frame, const cdr_conversation *conve
     row->conversation = conversation->id;
     row->frame = message->frame;
     row->message = message->m;
+}
+
+void cdr_outbox_request_locked(cdr_tree *tree, const char *id, const char *hash)
+{
+    cdr_outbox *outbox = &tree->outbox;
+    if (tree->lost.status != CADRE_OK)
+        return;
+    cadre_fact *fact = &outbox->facts[outbox->n_facts - 1];
+    assert(fact->type == CADRE_FACT_MESSAGE);
+    fact->u.message.request_id = keep_locked(tree, id);
+    fact->u.message.request_hash = keep_locked(tree, hash);
 }
 
 // --- Events ---

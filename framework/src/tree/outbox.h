@@ -19,6 +19,9 @@ void cdr_outbox_end_locked(cadre_frame *frame, const cadre_usage *own,
 void cdr_outbox_message_locked(cadre_frame *frame, const cdr_conversation *conversation,
                                cdr_message *message);
 
+// Names the request that the message added last makes, and its content's hash.
+void cdr_outbox_request_locked(cdr_tree *tree, const char *id, const char *hash);
+
 // Adds an event to be shown after what is in the outbox. `is_durable` gives it the next
 // seq, which is returned (0 for passing events, and below quiet frames). Frame, thread
 // and agent are filled in.

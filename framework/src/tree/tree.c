@@ -312,6 +312,7 @@ static void tell_stream_start_locked(cdr_tree *tree, bool is_first)
     start.u.stream_start.trace_id = tree->trace_text;
     start.u.stream_start.team = tree->team->name;
     start.u.stream_start.offline = tree->runtime->offline;
+    start.u.stream_start.texts_changed = tree->texts_changed;
     cdr_outbox_event_locked(tree->root, &start, NULL, is_first);
 }
 

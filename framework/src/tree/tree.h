@@ -138,7 +138,9 @@ struct cdr_tree {
     char trace_text[CADRE_ID_TEXT_SIZE];
     cadre_limits limits;
     json_t *inputs;
-    int64_t lease_epoch;     // of this run's hold on the trace
+    const char *options; // what it was started with, see run/options.h; in the arena
+    bool texts_changed;  // since then
+    int64_t lease_epoch; // of this run's hold on the trace
     const char *lease_owner; // names this run; in the arena
     cdr_queue queue;
     bool is_session;

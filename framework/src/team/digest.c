@@ -1,0 +1,196 @@
+// See digest.h.
+#include "team/digest.h"
+
+#include "base/json_iterable.h"
+#include "team/sealing.h"
+#include "team/settings.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// FNV-1a, 64 bits, over parts that each tell how long they are.
+#define START UINT64_C(0xCBF29CE484222325)
+#define PRIME UINT64_C(0x100000001B3)
+
+static uint64_t add_number(uint64_t hash, uint64_t number)
+{
+    for (int i = 0; i < 64; i += 8)
+        hash = (hash ^ (number >> i & 0xFF)) * PRIME;
+    return hash;
+}
+
+static uint64_t add_bytes(uint64_t hash, const char *bytes, size_t len)
+{
+    hash = add_number(hash, len);
+    for (size_t i = 0; i < len; i++)
+        hash = (hash ^ (unsigned char)bytes[i]) * PRIME;
+    return hash;
+}
+
+static uint64_t add_text(uint64_t hash, const char *text)
+{
+    return add_bytes(hash, text ? text : "", text ? strlen(text) : 0);
+}
+
+// Spreads a hash over all bits, so that sums of them do not cancel out: what has no
+// order is summed up.
+static uint64_t spread(uint64_t hash)
+{
+    hash = (hash ^ hash >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    hash = (hash ^ hash >> 27) * UINT64_C(0x94D049BB133111EB);
+    return hash ^ hash >> 31;
+}
+
+static uint64_t of_real(double real)
+{
+    uint64_t bits = 0;
+    if (real != 0) // -0 is 0
+        memcpy(&bits, &real, sizeof(bits));
+    return bits;
+}
+
+// Of a value and what it is by default; members of objects that are so are left out.
+static uint64_t of_json(const json_t *value, const json_t *standard)
+{
+    const char *key;
+    size_t i;
+    json_t *part;
+    uint64_t sum = 0;
+    uint64_t hash =
+        add_number(START, value ? (uint64_t)json_typeof(value) : UINT64_MAX);
+    if (json_is_string(value))
+        return add_bytes(hash, json_string_value(value), json_string_length(value));
+    if (json_is_integer(value))
+        return add_number(hash, (uint64_t)json_integer_value(value));
+    if (json_is_real(value))
+        return add_number(hash, of_real(json_real_value(value)));
+    json_array_foreach(value, i, part)
+    {
+        hash = add_number(hash, of_json(part, NULL));
+    }
+    json_object_foreach(cdr_json_iterable(value), key, part)
+    {
+        const json_t *usual = json_object_get(standard, key);
+        if (!usual || !json_equal(usual, part))
+            sum += spread(add_number(add_text(START, key), of_json(part, usual)));
+    }
+    return add_number(hash, sum);
+}
+
+uint64_t cdr_digest_json(const json_t *value)
+{
+    return of_json(value, NULL);
+}
+
+bool cdr_digest_options(const char *options_schema, const json_t *options,
+                        uint64_t *out)
+{
+    json_t *none = json_object();
+    json_t *schema = cdr_settings_schema(options_schema, NULL);
+    json_t *defaults = schema && none ? cdr_settings_complete(schema, none) : NULL;
+    if (defaults)
+        *out = of_json(options, defaults);
+    json_decref(none);
+    json_decref(schema);
+    json_decref(defaults);
+    return defaults != NULL;
+}
+
+// --- A team ---
+
+static uint64_t shape_of_handoffs(const cadre_agent *agent)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < agent->handoffs.count; i++) {
+        const cadre_handoff *edge = &agent->handoffs.items[i];
+        uint64_t hash = add_text(START, edge->to->info.name);
+        sum += spread(add_number(hash, (uint64_t)edge->history));
+    }
+    return sum;
+}
+
+static uint64_t shape_of_tools(const cadre_agent *agent)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < agent->tools.count; i++) {
+        const cadre_tool *tool = agent->tools.items[i];
+        uint64_t hash = add_text(START, tool->info.name);
+        sum += spread(add_number(hash, (tool->replay_safe ? 1U : 0U) |
+                                           (tool->needs_approval ? 2U : 0U)));
+    }
+    return sum;
+}
+
+static uint64_t shape_of(const cadre_agent *agent, uint64_t options)
+{
+    uint64_t hash = add_text(START, agent->info.name);
+    hash = add_text(hash, agent->info.type);
+    hash = add_text(hash, agent->entry ? agent->entry->info.name : "");
+    hash = add_number(hash, agent->members.count);
+    for (size_t i = 0; i < agent->members.count; i++)
+        hash = add_text(hash, agent->members.items[i]->info.name);
+    hash = add_number(hash, shape_of_handoffs(agent));
+    hash = add_number(hash, shape_of_tools(agent));
+    return spread(add_number(hash, agent->members.count > 0 ? options : 0));
+}
+
+static uint64_t texts_of_tools(const cadre_agent *agent)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < agent->tools.count; i++) {
+        const cadre_tool *tool = agent->tools.items[i];
+        uint64_t hash = add_text(START, tool->info.name);
+        hash = add_text(hash, tool->info.description);
+        sum += spread(add_number(hash, cdr_digest_json(tool->info.parameters)));
+    }
+    return sum;
+}
+
+static uint64_t texts_of(const cadre_agent *agent, uint64_t options)
+{
+    uint64_t hash = add_text(START, agent->info.name);
+    hash = add_text(hash, agent->info.description);
+    hash = add_number(hash, cdr_digest_json(agent->info.input_schema));
+    hash = add_number(hash, agent->quiet ? 1 : 0);
+    hash = add_number(hash, texts_of_tools(agent));
+    hash = add_text(hash, agent->model ? agent->model->provider : "");
+    hash = add_text(hash, agent->model ? agent->model->model : "");
+    hash = add_number(hash, agent->model ? agent->model->options_digest : 0);
+    return spread(add_number(hash, agent->members.count > 0 ? 0 : options));
+}
+
+static uint64_t texts_of_inputs(const cadre_team *team)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < team->n_inputs; i++) {
+        uint64_t hash = add_text(START, team->inputs[i].name);
+        sum += spread(add_number(hash, cdr_digest_json(team->inputs[i].schema)));
+    }
+    return sum;
+}
+
+void cdr_seal_digests(cdr_sealing *sealing)
+{
+    cadre_team *team = sealing->team;
+    uint64_t shapes = 0, texts = 0, options = 0;
+    if (team->problems.count > 0 || !team->root)
+        return;
+    for (size_t i = 0; i < team->n_agents; i++) {
+        cadre_agent *agent = team->agents[i];
+        if (!cdr_digest_options(agent->ops->options_schema, agent->options, &options)) {
+            team->problems.no_memory = true;
+            return;
+        }
+        uint64_t shape = shape_of(agent, options);
+        shapes += shape;
+        texts += texts_of(agent, options);
+        snprintf(agent->shape_digest, sizeof(agent->shape_digest), "%08x",
+                 (unsigned)(shape >> 32));
+    }
+    shapes = spread(add_number(add_text(START, team->root->info.name), shapes));
+    texts = spread(add_number(add_number(START, texts_of_inputs(team)), texts));
+    snprintf(team->shape_digest, sizeof(team->shape_digest), "%016llx",
+             (unsigned long long)shapes);
+    snprintf(team->text_digest, sizeof(team->text_digest), "%016llx",
+             (unsigned long long)texts);
+}
