@@ -29,7 +29,7 @@ static int no_memory(void)
 }
 
 // The team knows the types of its inputs and reads the texts by them.
-static int read_set(cli_request *it, const cli_arguments *arguments, const char *pair)
+static int read_set(json_t *inputs, const cli_arguments *arguments, const char *pair)
 {
     size_t len = strcspn(pair, "=");
     const char *value = pair + len + 1;
@@ -41,19 +41,19 @@ static int read_set(cli_request *it, const cli_arguments *arguments, const char 
         return cli_report_usage(arguments->command, "option '--set': '%s' is not UTF-8",
                                 pair);
     char *name = strndup(pair, len);
-    int failure = name ? json_object_set_new(it->inputs, name, json_string(value)) : -1;
+    int failure = name ? json_object_set_new(inputs, name, json_string(value)) : -1;
     free(name);
     return failure ? no_memory() : CLI_EXIT_OK;
 }
 
-static int read_sets(cli_request *it, const cli_arguments *arguments)
+int cli_request_read_sets(const cli_arguments *arguments, json_t **inputs)
 {
     int exit_status = CLI_EXIT_OK;
 
-    it->inputs = json_object();
+    *inputs = json_object();
     for (size_t i = 0; i < arguments->n_given && exit_status == CLI_EXIT_OK; i++)
         if (strcmp(arguments->given[i].option->name, "set") == 0)
-            exit_status = read_set(it, arguments, arguments->given[i].value);
+            exit_status = read_set(*inputs, arguments, arguments->given[i].value);
     return exit_status;
 }
 
@@ -160,7 +160,7 @@ int cli_request_init(cli_request *request, const cli_arguments *arguments,
     if (exit_status == CLI_EXIT_OK)
         exit_status = read_form(request, arguments);
     if (exit_status == CLI_EXIT_OK)
-        exit_status = read_sets(request, arguments);
+        exit_status = cli_request_read_sets(arguments, &request->inputs);
     if (exit_status != CLI_EXIT_OK)
         return exit_status;
     if (!cli_store_init(&request->store, arguments))

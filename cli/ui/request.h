@@ -51,4 +51,7 @@ void cli_request_fini(cli_request *request);
 // program exits with.
 int cli_request_run(cli_request *request);
 
+// Reads the options --set alone, into a new object. The same.
+int cli_request_read_sets(const cli_arguments *arguments, json_t **inputs);
+
 #endif

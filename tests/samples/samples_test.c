@@ -1,5 +1,5 @@
-// Every sample team gives the right answer, the whole of it on stdout, and checks
-// clean.
+// Every sample team gives the right answer, the whole of it on stdout, checks clean,
+// and does the same when it is gone on with.
 //
 // A sample without an entry here is found by test_samples__all_are_tested.
 #include "support/program.h"
@@ -140,6 +140,29 @@ static void test_samples__check_clean_with_their_scripts(void)
     }
 }
 
+// Cut after any commit, each goes on to the same end.
+static void test_samples__do_the_same_when_entered_again(void)
+{
+    char root[PATH_BYTES], team[PATH_BYTES];
+    program_result ran;
+
+    for (int i = 0; i < N_SAMPLES; i++) {
+        if (!PROGRAM_RUN(&ran,
+                         .arguments =
+                             (const char *const[]){"test", team_of(&samples[i], team),
+                                                   samples[i].input, "--reenter",
+                                                   "--every-commit", NULL},
+                         .directory = program_source_path("", root, sizeof(root))))
+            return;
+        CHECK_INT(ran.exit_status, 0);
+        CHECK(strncmp(ran.out, samples[i].folder, strlen(samples[i].folder)) == 0);
+        CHECK_CONTAINS(ran.out, " commit");
+        CHECK_CONTAINS(ran.out, ": no difference\n");
+        CHECK_TEXT(ran.err, "");
+        program_result_fini(&ran);
+    }
+}
+
 // Paths in a team file are relative to it, not to where the program is started.
 static void test_samples__run_from_any_folder(void)
 {
@@ -192,6 +215,7 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_samples__answer_on_stdout_and_tree_on_stderr),
     CHECK_TEST(test_samples__json_has_answer_calls_and_frames),
     CHECK_TEST(test_samples__check_clean_with_their_scripts),
+    CHECK_TEST(test_samples__do_the_same_when_entered_again),
     CHECK_TEST(test_samples__run_from_any_folder),
     CHECK_TEST(test_samples__all_are_tested),
     CU_TEST_INFO_NULL,

@@ -21,5 +21,6 @@
 #include "cadre/run.h"
 #include "cadre/record.h"
 #include "cadre/trace.h"
+#include "cadre/reenter.h"
 
 #endif

@@ -25,6 +25,7 @@ bool cdr_work_begin(cadre_frame *frame, cdr_strand *strand)
     if (work == NULL)
         return false;
     cdr_mutex_lock(&frame->tree->mu);
+    work->n_recorded = frame->conversation->n_messages;
     frame->work = work;
     cdr_mutex_unlock(&frame->tree->mu);
     return true;

@@ -137,6 +137,25 @@ static cdr_text *clean_text(const char *text)
     return made;
 }
 
+// Executed again, it says what stands in the record already. Answers of its model do
+// too; both are gone through in the order in which they were said.
+static bool was_said_locked(cadre_frame *frame, const char *text)
+{
+    cdr_work *work = frame->work;
+    const cdr_conversation *conversation = frame->conversation;
+    size_t from = work->n_read > frame->n_before ? work->n_read : frame->n_before;
+    for (size_t i = from; i < work->n_recorded; i++) {
+        const cdr_message *message = conversation->messages[i];
+        if (!cadre_id_equal(message->frame, frame->id) ||
+            message->m.role != CADRE_ROLE_ASSISTANT || message->m.n_tool_calls > 0 ||
+            strcmp(message->m.text, text) != 0)
+            continue;
+        work->n_read = i + 1;
+        return true;
+    }
+    return false;
+}
+
 cadre_status cadre_frame_set_output(cadre_frame *frame, const char *text,
                                     cadre_error *err)
 {
@@ -157,6 +176,7 @@ cadre_status cadre_frame_set_output(cadre_frame *frame, const char *text,
         .role = CADRE_ROLE_ASSISTANT, .agent = frame->name, .text = output->bytes};
     cdr_mutex_lock(&tree->mu);
     bool ok =
+        was_said_locked(frame, output->bytes) ||
         cdr_say_locked(frame, cdr_message_new(&said, work->open_message, frame->id));
     cdr_mutex_unlock(&tree->mu);
     work->open_message = (cadre_id){0, 0};

@@ -62,6 +62,8 @@ const cadre_frame *cdr_model_record_find(cadre_frame *frame, const char *key)
     cadre_frame *record = cdr_frame_child_locked(frame, key);
     if (record != NULL && record->status < CADRE_FRAME_COMPLETED)
         record = NULL;
+    if (record != NULL)
+        cdr_frame_witness_locked(record, "");
     cdr_mutex_unlock(&frame->tree->mu);
     return record;
 }

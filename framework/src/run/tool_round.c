@@ -76,6 +76,8 @@ static void take_record(cdr_tool_entry *entry, cdr_entered how)
         result = atomic_load_explicit(entry->result, memory_order_acquire);
     entry->is_settled = true;
     entry->code = result == NULL ? CADRE_RESULT_ABORTED : result->m.code;
+    if (result != NULL && cdr_tool_is_bad_call(entry->code))
+        entry->complaint = strdup(result->m.text);
 }
 
 static bool birth_entry_locked(cadre_frame *frame, cdr_tool_entry *entry, int turn,

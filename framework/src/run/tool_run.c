@@ -385,14 +385,15 @@ static bool is_control(const cadre_frame *frame, const cdr_tool_entry *entry)
            (frame->scope != NULL && entry->tool == frame->scope->scope->tool);
 }
 
-static cadre_status count_tool_call(cadre_frame *frame, cadre_error *err)
+// `counts`: one more is made, if it may.
+static cadre_status check_limit(cadre_frame *frame, bool counts, cadre_error *err)
 {
     cdr_tree *tree = frame->tree;
     int64_t max = tree->limits.max_tool_calls;
     cdr_mutex_lock(&tree->mu);
     int64_t n = tree->n_tool_calls;
     bool allowed = max == CADRE_UNLIMITED || n < max;
-    if (allowed)
+    if (allowed && counts)
         tree->n_tool_calls++;
     cdr_mutex_unlock(&tree->mu);
     if (allowed)
@@ -479,6 +480,11 @@ static cadre_status sort_entries(cadre_frame *frame, cdr_round *round, tool_job 
 {
     for (size_t i = 0; i < round->n_entries; i++) {
         cdr_tool_entry *entry = &round->entries[i];
+        // A turn that the limit stopped, and no more of it is in the record, is stopped
+        // once more.
+        if (entry->is_settled && entry->code == CADRE_RESULT_ABORTED &&
+            check_limit(frame, false, err) != CADRE_OK)
+            return CADRE_ELIMIT;
         if (entry->is_settled) {
             note_again(frame, entry);
             continue;
@@ -487,7 +493,7 @@ static cadre_status sort_entries(cadre_frame *frame, cdr_round *round, tool_job 
             continue;
         cadre_status status = entry->was_running || entry->was_waiting
                                   ? CADRE_OK
-                                  : count_tool_call(frame, err);
+                                  : check_limit(frame, true, err);
         if (status != CADRE_OK)
             return status;
         if (entry->tool == NULL && !entry->is_named_target) {

@@ -22,12 +22,20 @@ typedef struct cdr_registered {
     size_t count;
 } cdr_registered;
 
+// Who is told of each frame that a call finds in the record. Thread: any, under the
+// tree's lock.
+typedef struct cdr_witness {
+    void (*on_found)(void *ctx, const cadre_frame *frame, const char *input);
+    void *ctx;
+} cdr_witness;
+
 struct cadre_runtime {
     cdr_pool *pool;
     cdr_clock *clock;
     const cadre_store_ops *store_ops;
     void *store;
-    cdr_watch watch; // of that store
+    cdr_watch watch;            // of that store
+    const cdr_witness *witness; // NULL: nobody
     bool offline;
     char *script;    // owned; NULL: the team's own
     char *holder;    // guarded by mu; this process as the holder of leases, once known

@@ -277,6 +277,19 @@ static void derive_script(cdr_tree *tree, const cadre_frame *frame)
         *used = place;
 }
 
+// A scripted tool gives its results in order: how many it gave.
+static void derive_results(cdr_tree *tree, const cadre_frame *frame)
+{
+    bool is_result = frame->status == CADRE_FRAME_COMPLETED ||
+                     (frame->failure != NULL &&
+                      strncmp(frame->failure->message, "tool_error: ", 12) == 0);
+    if (frame->kind != CDR_FRAME_TOOL || !is_result)
+        return;
+    for (size_t i = 0; i < tree->team->n_tools; i++)
+        if (strcmp(tree->team->tools[i]->info.name, frame->name) == 0)
+            tree->script_results[i]++;
+}
+
 static bool is_ended(const cadre_frame *frame)
 {
     return frame->status >= CADRE_FRAME_COMPLETED;
@@ -301,6 +314,8 @@ static void derive(loader *l)
     for (size_t i = l->n_frames; i-- > 0;) {
         cadre_frame *frame = l->in_order[i];
         derive_script(tree, frame);
+        if (tree->team->script != NULL)
+            derive_results(tree, frame);
         if (!is_ended(frame)) {
             derive_before(l, frame, i + 1);
             continue;

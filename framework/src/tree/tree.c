@@ -412,6 +412,13 @@ static cadre_status use_record(cadre_frame *record, const cdr_birth *birth,
     return CADRE_OK;
 }
 
+void cdr_frame_witness_locked(const cadre_frame *record, const char *input)
+{
+    const cdr_witness *witness = record->tree->runtime->witness;
+    if (witness != NULL)
+        witness->on_found(witness->ctx, record, input);
+}
+
 cadre_status cdr_frame_enter_locked(cadre_frame *parent, const cdr_birth *birth,
                                     cadre_frame **out, cdr_entered *how,
                                     cadre_error *err)
@@ -426,8 +433,10 @@ cadre_status cdr_frame_enter_locked(cadre_frame *parent, const cdr_birth *birth,
     }
     *how = CDR_ENTERED_NEW;
     cadre_frame *record = find_locked(tree, parent, key);
-    if (record != NULL)
+    if (record != NULL) {
+        cdr_frame_witness_locked(record, cdr_text_bytes(birth->input));
         return use_record(record, birth, out, how, err);
+    }
     cadre_status status = refuse_birth(parent, birth, err);
     if (status != CADRE_OK)
         return status;

@@ -116,6 +116,7 @@ struct cdr_work {
     cadre_id open_message;         // its pieces are shown; ended by the next output
     int turn;
     size_t n_read;       // messages of the conversation read again from the record
+    size_t n_recorded;   // those that it held when `run` began
     int cancel_fd;       // -1: none yet
     cadre_status sticky; // EDIVERGED, once a call differed from its record; EPARKED
     unsigned char stop_reason;
@@ -216,6 +217,10 @@ typedef enum cdr_entered {
 cadre_status cdr_frame_enter_locked(cadre_frame *parent, const cdr_birth *birth,
                                     cadre_frame **out, cdr_entered *how,
                                     cadre_error *err) CDR_REQUIRES(parent->tree->mu);
+
+// Tells the runtime's witness, if there is one, that a call with this input has found
+// its frame. What enters a frame does so; for who looks it up by itself.
+void cdr_frame_witness_locked(const cadre_frame *record, const char *input);
 
 // A child by its key, as far as it is in memory; NULL: there is none.
 cadre_frame *cdr_frame_child_locked(cadre_frame *parent, const char *key)

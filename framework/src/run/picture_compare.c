@@ -1,0 +1,292 @@
+// See picture.h: what two runs of the same request left, compared.
+#include "run/picture.h"
+
+#include "base/buf.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct comparison {
+    const cdr_picture *first, *again;
+    const cdr_on_difference *on;
+    cdr_arena texts; // of what is told
+    bool failed;
+} comparison;
+
+// What a difference is told of: a frame of one of the pictures.
+typedef struct subject {
+    const cdr_picture *picture;
+    int frame;
+} subject;
+
+static const char *checked(comparison *c, const char *text)
+{
+    if (text == NULL)
+        c->failed = true;
+    return text == NULL ? "" : text;
+}
+
+static void tell(comparison *c, subject of, const char *field, const char *first,
+                 const char *again)
+{
+    const cadre_difference difference = {
+        .path = cdr_picture_path(of.picture, of.frame, &c->texts),
+        .key = of.picture->frames[of.frame].key,
+        .field = field,
+        .first = first,
+        .again = again};
+    c->on->tell(c->on->ctx, &difference);
+}
+
+static void compare_text(comparison *c, subject of, const char *field,
+                         const char *first, const char *again)
+{
+    if (strcmp(first, again) != 0)
+        tell(c, of, field, first, again);
+}
+
+// --- Conversations, by who opened them ---
+
+static const char *path_of(comparison *c, const cdr_picture *p, cadre_id frame)
+{
+    int at = cdr_picture_find(p, frame);
+    return at < 0 ? "" : cdr_picture_path(p, at, &c->texts);
+}
+
+// The place of a frame of the other picture; none: there is no such frame.
+static cadre_id place_at(const cdr_picture *p, int frame)
+{
+    return frame < 0 ? (cadre_id){0, 0} : p->places[frame];
+}
+
+static const char *opener_path(comparison *c, const cdr_picture *p, const char *id)
+{
+    const cdr_talk *talk = cdr_picture_talk(p, id);
+    return talk == NULL || talk->opener < 0
+               ? ""
+               : cdr_picture_path(p, talk->opener, &c->texts);
+}
+
+static cadre_id opener_place(const cdr_picture *p, const char *id)
+{
+    const cdr_talk *talk = cdr_picture_talk(p, id);
+    return place_at(p, talk == NULL ? -1 : talk->opener);
+}
+
+// --- Frames ---
+
+// What a model's frame was given and gave are the steps of a script and an id.
+static bool has_texts(const cadre_frame_info *frame)
+{
+    return strcmp(frame->kind, "model") != 0;
+}
+
+static void compare_frame(comparison *c, int nth, int nth_again)
+{
+    const cadre_frame_info *a = &c->first->frames[nth];
+    const cadre_frame_info *b = &c->again->frames[nth_again];
+    const subject of = {c->first, nth};
+    compare_text(c, of, "kind", a->kind, b->kind);
+    compare_text(c, of, "name", a->name, b->name);
+    compare_text(c, of, "referer", a->referer, b->referer);
+    if (has_texts(a))
+        compare_text(c, of, "input", a->input, b->input);
+    compare_text(c, of, "status", cadre_frame_status_name(a->status),
+                 cadre_frame_status_name(b->status));
+    compare_text(c, of, "stop_reason", cadre_stop_reason_name(a->stop_reason),
+                 cadre_stop_reason_name(b->stop_reason));
+    if (has_texts(a))
+        compare_text(c, of, "output", a->output, b->output);
+    compare_text(c, of, "error", a->error.message, b->error.message);
+    if (!cadre_id_equal(opener_place(c->first, a->conversation_id),
+                        opener_place(c->again, b->conversation_id)))
+        tell(c, of, "conversation", opener_path(c, c->first, a->conversation_id),
+             opener_path(c, c->again, b->conversation_id));
+}
+
+static int find_place(const cdr_picture *p, cadre_id place)
+{
+    return (int)(uintptr_t)cdr_id_table_get(&p->by_place, place) - 1;
+}
+
+static void compare_frames(comparison *c)
+{
+    for (size_t i = 0; i < c->first->n_frames; i++) {
+        int again = find_place(c->again, c->first->places[i]);
+        if (again >= 0)
+            compare_frame(c, (int)i, again);
+        else
+            tell(c, (subject){c->first, (int)i}, "frame", c->first->frames[i].kind,
+                 NULL);
+    }
+    for (size_t i = 0; i < c->again->n_frames; i++)
+        if (find_place(c->first, c->again->places[i]) < 0)
+            tell(c, (subject){c->again, (int)i}, "frame", NULL,
+                 c->again->frames[i].kind);
+}
+
+// --- Messages ---
+
+// "look({}), look({})"
+static const char *calls_text(comparison *c, const cadre_message *m)
+{
+    cdr_buf text = CDR_BUF_INIT;
+    for (size_t i = 0; i < m->n_tool_calls; i++)
+        cdr_buf_printf(&text, "%s%s(%s)", i == 0 ? "" : ", ", m->tool_calls[i].name,
+                       m->tool_calls[i].arguments);
+    const char *kept =
+        text.failed ? NULL : cdr_arena_text(&c->texts, cdr_buf_text(&text));
+    cdr_buf_fini(&text);
+    return checked(c, kept);
+}
+
+static int compare_results(const void *a, const void *b)
+{
+    const cadre_message *x = *(const cadre_message *const *)a;
+    const cadre_message *y = *(const cadre_message *const *)b;
+    int order = strcmp(x->call_id, y->call_id);
+    if (order == 0)
+        order = strcmp(x->tool_name, y->tool_name);
+    return order == 0 ? strcmp(x->text, y->text) : order;
+}
+
+// The messages of a conversation; results that stand side by side stand in the order in
+// which the tools were ready, which means nothing: they are sorted.
+static const cadre_message **list_messages(comparison *c, const cdr_talk *talk)
+{
+    size_t n = talk->n_messages;
+    const cadre_message **list =
+        cdr_arena_alloc(&c->texts, (n + 1) * sizeof(const cadre_message *));
+    if (list == NULL) {
+        c->failed = true;
+        return NULL;
+    }
+    for (size_t i = 0; i < n; i++)
+        list[i] = talk->messages[i].message;
+    for (size_t from = 0; from < n; from++) {
+        size_t to = from;
+        while (to < n && list[to]->role == CADRE_ROLE_TOOL)
+            to++;
+        if (to > from + 1)
+            qsort(&list[from], to - from, sizeof *list, compare_results);
+        from = to;
+    }
+    return list;
+}
+
+static cadre_id frame_place(const cdr_picture *p, const cadre_message *m)
+{
+    cadre_id frame;
+    return place_at(p, cadre_id_parse(m->frame_id, &frame) ? cdr_picture_find(p, frame)
+                                                           : -1);
+}
+
+static const char *frame_path(comparison *c, const cdr_picture *p,
+                              const cadre_message *m)
+{
+    cadre_id frame;
+    return cadre_id_parse(m->frame_id, &frame) ? path_of(c, p, frame) : "";
+}
+
+typedef struct message_field {
+    const char *name, *first, *again;
+} message_field;
+
+// False: they differ, which was told.
+static bool compare_message(comparison *c, subject of, size_t nth,
+                            const cadre_message *a, const cadre_message *b)
+{
+    bool is_same = true;
+    bool is_same_frame =
+        cadre_id_equal(frame_place(c->first, a), frame_place(c->again, b));
+    const message_field fields[] = {
+        {"frame", is_same_frame ? "" : frame_path(c, c->first, a),
+         is_same_frame ? "" : frame_path(c, c->again, b)},
+        {"role", cadre_role_name(a->role), cadre_role_name(b->role)},
+        {"agent", a->agent, b->agent},
+        {"to", a->to, b->to},
+        {"text", a->text, b->text},
+        {"reasoning", a->reasoning, b->reasoning},
+        {"calls", calls_text(c, a), calls_text(c, b)},
+        {"tool", a->tool_name, b->tool_name},
+        {"code", cadre_result_code_name(a->code), cadre_result_code_name(b->code)}};
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+        if (strcmp(fields[i].first, fields[i].again) == 0)
+            continue;
+        const char *name = checked(
+            c, cdr_arena_printf(&c->texts, "message %zu %s", nth, fields[i].name));
+        tell(c, of, name, fields[i].first, fields[i].again);
+        is_same = false;
+    }
+    return is_same;
+}
+
+static void compare_messages(comparison *c, const cdr_talk *a, const cdr_talk *b)
+{
+    const subject of = {c->first, a->opener};
+    const cadre_message **first = list_messages(c, a);
+    const cadre_message **again = list_messages(c, b);
+    size_t n = a->n_messages < b->n_messages ? a->n_messages : b->n_messages;
+    if (first == NULL || again == NULL)
+        return;
+    for (size_t i = 0; i < n; i++)
+        if (!compare_message(c, of, i, first[i], again[i]))
+            return; // what comes after is shifted
+    if (a->n_messages == b->n_messages)
+        return;
+    const char *name = checked(c, cdr_arena_printf(&c->texts, "message %zu", n));
+    tell(c, of, name, a->n_messages > n ? first[n]->text : NULL,
+         b->n_messages > n ? again[n]->text : NULL);
+}
+
+static void compare_origin(comparison *c, const cdr_talk *a, const cdr_talk *b)
+{
+    const subject of = {c->first, a->opener};
+    char first_id[CADRE_ID_TEXT_SIZE];
+    char again_id[CADRE_ID_TEXT_SIZE];
+    if (!cadre_id_equal(place_at(c->first, cdr_picture_find(c->first, a->owner)),
+                        place_at(c->again, cdr_picture_find(c->again, b->owner))))
+        tell(c, of, "conversation's owner", path_of(c, c->first, a->owner),
+             path_of(c, c->again, b->owner));
+    cadre_id_text(a->base, first_id);
+    cadre_id_text(b->base, again_id);
+    if (!cadre_id_equal(opener_place(c->first, first_id),
+                        opener_place(c->again, again_id)))
+        tell(c, of, "conversation's base", opener_path(c, c->first, first_id),
+             opener_path(c, c->again, again_id));
+    if (a->base_position != b->base_position)
+        tell(c, of, "conversation's base position",
+             checked(c,
+                     cdr_arena_printf(&c->texts, "%lld", (long long)a->base_position)),
+             checked(c,
+                     cdr_arena_printf(&c->texts, "%lld", (long long)b->base_position)));
+}
+
+// A conversation that is not there was told with its frame.
+static void compare_talks(comparison *c)
+{
+    for (size_t i = 0; i < c->first->n_talks; i++) {
+        const cdr_talk *a = &c->first->talks[i];
+        if (a->opener < 0)
+            continue;
+        int opener = find_place(c->again, c->first->places[a->opener]);
+        const cdr_talk *b =
+            opener < 0
+                ? NULL
+                : cdr_picture_talk(c->again, c->again->frames[opener].conversation_id);
+        if (b == NULL || b->opener != opener)
+            continue;
+        compare_origin(c, a, b);
+        compare_messages(c, a, b);
+    }
+}
+
+bool cdr_picture_compare(const cdr_picture *first, const cdr_picture *again,
+                         const cdr_on_difference *on)
+{
+    comparison c = {.first = first, .again = again, .on = on};
+    compare_frames(&c);
+    compare_talks(&c);
+    cdr_arena_fini(&c.texts);
+    return !c.failed;
+}
