@@ -168,7 +168,7 @@ static void test_sqlite_crowd__two_processes_write_at_once(void)
     static uint64_t n[N_PROCESSES][N_TRACES];
     told_commits told[N_PROCESSES];
     pid_t children[N_PROCESSES];
-    int fds[N_PROCESSES];
+    int fds[N_PROCESSES] = {-1, -1};
     char path[FOLDER_PATH_SIZE];
     test_folder folder;
     double seconds = seconds_of_test(3);
@@ -196,7 +196,7 @@ static void test_sqlite_crowd__two_processes_write_at_once(void)
         CHECK_INT(waitpid(children[i], &status, 0), children[i]);
         CHECK_INT(status, 0);
         told_commits_check(&told[i], path);
-        CHECK(told[i].total >= N_EACH * STORE_WRITERS_THREADS);
+        CHECK(told[i].total >= (uint64_t)N_EACH * STORE_WRITERS_THREADS);
         printf("%llu commits ", (unsigned long long)told[i].total);
     }
     check_whole(path);

@@ -132,7 +132,8 @@ static void live_in_child(const life_plan *plan, int fd)
     report.n_failed = faulty_disk_failed();
     snprintf(report.error, sizeof report.error, "%s", err.text);
     bool is_told = write(fd, &report, sizeof report) == sizeof report;
-    exit(is_told ? 0 : 1); // so that a leak is found
+    // No _exit, so that a leak is found. NOLINTNEXTLINE(concurrency-mt-unsafe)
+    exit(is_told ? 0 : 1);
 }
 
 // False: it did not end by itself.
@@ -215,7 +216,7 @@ static life_plan plan_of(const lab *it)
 
 static bool lab_make(lab *it)
 {
-    life_report report;
+    life_report report = {.trace = ""};
     if (!CHECK(folder_make(&it->folder)) ||
         !folder_write(&it->folder, "script.yaml", script_text, it->script))
         return false;
@@ -234,7 +235,7 @@ static bool lab_make(lab *it)
 static void check_goes_on(const lab *it, const life_report *before)
 {
     char rows[ROWS_SIZE] = "";
-    life_report after;
+    life_report after = {.trace = ""};
     life_plan plan = plan_of(it);
     check_whole(it->store);
     if (before->waited == CADRE_OK) {
@@ -291,7 +292,7 @@ static double share_s(void)
 
 static void check_fault(const lab *it, const disk_plan *disk)
 {
-    life_report report;
+    life_report report = {.trace = ""};
     life_plan plan = plan_of(it);
     forget_store(it);
     plan.disk = *disk;
@@ -386,7 +387,7 @@ static void test_sqlite_fault__no_file_may_grow_further(void)
         PAGE = 4096
     };
     lab it = {.expected = ""};
-    life_report report;
+    life_report report = {.trace = ""};
     int n_failed = 0;
     if (!lab_make(&it))
         return;
@@ -414,7 +415,7 @@ static void test_sqlite_fault__no_file_may_grow_further(void)
 // there can be made. As nobody, to whom the folder of the test is read-only.
 static void check_read_only_folder(const lab *it)
 {
-    life_report report;
+    life_report report = {.trace = ""};
     life_plan plan = plan_of(it);
     plan.is_nobody = true;
     CHECK_INT(chmod(it->folder.path, 0555), 0);

@@ -35,6 +35,14 @@ CADRE_API cadre_status cadre_frame_call(cadre_frame *frame, const cadre_call *ca
 CADRE_API cadre_status cadre_frame_batch(cadre_frame *frame, const cadre_batch *batch,
                                          cadre_outcome *out, cadre_error *err);
 
+// "On your own, report later": starts a run of its own, in the background, that reports
+// to this frame's conversation when it has ended; `trace` (NULL: not wanted) is its
+// trace id. The callee gets the call's input, and of the call timeout_ms counts. What
+// the frame started before a crash is found again. Errors: the sticky ones; as of
+// cadre_run_start.
+CADRE_API cadre_status cadre_frame_spawn(cadre_frame *frame, const cadre_call *call,
+                                         const char **trace, cadre_error *err);
+
 // "You answer from here", when `run` has returned. Only along the edges of the scope
 // this frame was called with. Errors: EREFUSED with the reason; EINVAL without a scope.
 CADRE_API cadre_status cadre_frame_transfer(cadre_frame *frame, const cadre_call *call,

@@ -33,6 +33,11 @@ typedef struct cadre_runtime_config {
 CADRE_API cadre_status cadre_runtime_open(const cadre_runtime_config *config,
                                           cadre_runtime **out, cadre_error *err);
 
+// Waits until no background run of this process (cadre_frame_spawn) is under way; those
+// that wait for a person are not. `timeout_ms` 0: for ever. Errors: EINVAL, ETIMEOUT.
+CADRE_API cadre_status cadre_runtime_wait(cadre_runtime *runtime, int64_t timeout_ms,
+                                          cadre_error *err);
+
 // Frees it; all its teams and runs must be freed before. NULL ok.
 CADRE_API void cadre_runtime_close(cadre_runtime *runtime);
 

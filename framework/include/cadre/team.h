@@ -110,7 +110,8 @@ CADRE_API cadre_status cadre_team_load(cadre_runtime *runtime, const char *path,
 
 // NULL: out of memory; every other function takes a NULL team.
 CADRE_API cadre_team *cadre_team_new(cadre_runtime *runtime, const char *name);
-CADRE_API void cadre_team_free(cadre_team *team); // after its runs; NULL ok
+// After its runs; background ones are stopped and waited for. NULL ok.
+CADRE_API void cadre_team_free(cadre_team *team);
 
 // The added agent, borrowed; NULL when it was refused.
 CADRE_API cadre_agent *cadre_team_add_llm(cadre_team *team, const cadre_llm *llm);

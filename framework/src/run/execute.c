@@ -338,3 +338,18 @@ bool cdr_say_locked(cadre_frame *frame, cdr_message *message)
     cdr_outbox_message_locked(frame, frame->conversation, message);
     return true;
 }
+
+void cdr_say_posted_locked(cadre_frame *frame)
+{
+    cdr_tree *tree = frame->tree;
+    cadre_id conversation = frame->conversation->id;
+    while (frame->mark == CDR_MARK_NONE) {
+        cdr_message *message = cdr_inbox_take_next_locked(tree, conversation);
+        if (message == NULL)
+            return;
+        message->frame = frame->id;
+        cadre_id_text(frame->id, message->frame_text);
+        if (!cdr_say_locked(frame, message))
+            cadre_fail(&tree->lost, CADRE_ESTORE, "no memory for a message");
+    }
+}

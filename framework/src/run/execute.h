@@ -40,4 +40,7 @@ bool cdr_is_parked(cadre_frame *frame, cadre_status status, cadre_error *err);
 // Gives the message's seq. False: no memory.
 bool cdr_say_locked(cadre_frame *frame, cdr_message *message);
 
+// What others posted to the frame's conversation gets its place there.
+void cdr_say_posted_locked(cadre_frame *frame);
+
 #endif

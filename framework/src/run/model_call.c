@@ -515,19 +515,6 @@ static cadre_status why_stopped(const cadre_frame *frame, cadre_error *err)
     return cdr_frame_stopped(frame, err);
 }
 
-// What others posted to the conversation gets its place before the next turn.
-static void take_posted(cadre_frame *frame)
-{
-    cdr_tree *tree = frame->tree;
-    cdr_message *message;
-    cdr_mutex_lock(&tree->mu);
-    while (frame->mark == CDR_MARK_NONE && (message = cdr_inbox_take_next_locked(
-                                                tree, frame->conversation->id)) != NULL)
-        if (!cdr_say_locked(frame, message))
-            cadre_fail(&tree->lost, CADRE_ESTORE, "no memory for a message");
-    cdr_mutex_unlock(&tree->mu);
-}
-
 // A turn in the record was asked for because of a message that has its place now.
 bool cadre_frame_goes_on(cadre_frame *frame)
 {
@@ -568,7 +555,9 @@ cadre_status cadre_frame_ask_model(cadre_frame *frame, const cadre_model_call *a
     const cadre_frame *record = cdr_model_record_find(frame, key);
     if (record != NULL)
         return cdr_model_record_use(frame, record, asked, answer, err);
-    take_posted(frame);
+    cdr_mutex_lock(&tree->mu);
+    cdr_say_posted_locked(frame);
+    cdr_mutex_unlock(&tree->mu);
     status = prepare(&call, asked, err);
     if (status == CADRE_OK)
         status = reserve(&call, key, err);

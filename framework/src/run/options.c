@@ -53,6 +53,13 @@ static void add_take(json_t *options, const char *key, json_t *value, int *n_fai
         *n_failed += json_object_set_new(options, key, value) != 0;
 }
 
+static json_t *spawn_json(const cdr_spawn *spawn)
+{
+    char id[CADRE_ID_TEXT_SIZE];
+    cadre_id_text(spawn->report_to, id);
+    return json_pack("{s:s, s:s}", "report_to", id, "within", spawn->within);
+}
+
 static char *options_text(const cdr_tree *tree, const cadre_run_config *config)
 {
     int n_failed = 0;
@@ -67,6 +74,8 @@ static char *options_text(const cdr_tree *tree, const cadre_run_config *config)
         add_take(options, "offline", json_true(), &n_failed);
     if (config->metadata != NULL)
         add_take(options, "metadata", json_deep_copy(config->metadata), &n_failed);
+    if (!cadre_id_is_none(tree->spawn.by))
+        add_take(options, "spawn", spawn_json(&tree->spawn), &n_failed);
     add_take(options, "agents", shapes_json(tree->team), &n_failed);
     char *text = n_failed == 0 ? cdr_json_dump(options) : NULL;
     json_decref(options);
@@ -105,6 +114,7 @@ static cadre_status take_trace(void *ctx, const cadre_trace_row *row, cadre_erro
     snprintf(started->shape_digest, sizeof started->shape_digest, "%s",
              row->shape_digest);
     snprintf(started->text_digest, sizeof started->text_digest, "%s", row->text_digest);
+    started->spawned_by = row->spawned_by;
     started->team = strdup(row->team);
     started->options = cdr_options_parse(row->options);
     return started->team != NULL && started->options != NULL
@@ -131,6 +141,28 @@ void cdr_started_fini(cdr_started *started)
 {
     free(started->team);
     json_decref(started->options);
+}
+
+bool cdr_started_spawn(const cdr_started *started, cdr_spawn *out)
+{
+    const json_t *spawn = json_object_get(started->options, "spawn");
+    const char *to = json_string_value(json_object_get(spawn, "report_to"));
+    const char *within = json_string_value(json_object_get(spawn, "within"));
+    *out = (cdr_spawn){.by = started->spawned_by, .within = within ? within : ""};
+    return to != NULL && cadre_id_parse(to, &out->report_to);
+}
+
+cadre_status cdr_started_keep(const cdr_started *started, cdr_tree *tree,
+                              cadre_error *err)
+{
+    char *text = cdr_json_dump(started->options);
+    tree->options = text == NULL ? NULL : cdr_arena_text(&tree->arena, text);
+    free(text);
+    (void)cdr_started_spawn(started, &tree->spawn);
+    tree->spawn.within = cdr_arena_text(&tree->arena, tree->spawn.within);
+    return tree->options == NULL || tree->spawn.within == NULL
+               ? cadre_fail(err, CADRE_ENOMEM, "no memory for a run")
+               : CADRE_OK;
 }
 
 // --- Its team ---

@@ -3,7 +3,8 @@
 // The row's `options` are a JSON object; what is empty is left out:
 //   {"session": name, "inputs": {...}, "limits": {...}, "timeout_ms": n, "offline":
 //   true,
-//    "metadata": {...}, "agents": {name: digest of its shape, ...}}
+//    "metadata": {...}, "spawn": {"report_to": conversation, "within": tool type},
+//    "agents": {name: digest of its shape, ...}}
 // `inputs` are those the run works with, defaults included; of the limits those that
 // were given, without a limit as "unlimited".
 //
@@ -27,6 +28,7 @@ json_t *cdr_options_parse(const char *text);
 typedef struct cdr_started {
     char trace[CADRE_ID_TEXT_SIZE];
     char shape_digest[CDR_DIGEST_SIZE], text_digest[CDR_DIGEST_SIZE]; // "": not kept
+    cadre_id spawned_by;
     char *team;
     json_t *options;
     bool is_there;
@@ -37,6 +39,13 @@ typedef struct cdr_started {
 cadre_status cdr_started_read(cdr_started *started, cadre_runtime *runtime,
                               cadre_id trace, cadre_error *err);
 void cdr_started_fini(cdr_started *started);
+
+// Where it reports when another run spawned it; false: none did. Borrowed from it.
+bool cdr_started_spawn(const cdr_started *started, cdr_spawn *out);
+
+// Puts all of it into the tree that goes on with it. Errors: ENOMEM.
+cadre_status cdr_started_keep(const cdr_started *started, cdr_tree *tree,
+                              cadre_error *err);
 
 // Is the team the one that the run was started with? Errors: ECONFIG naming what is
 // gone, new or changed.

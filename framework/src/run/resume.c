@@ -21,8 +21,10 @@ static cadre_status load_held(cdr_tree *tree, const cadre_run_config *config,
     return CADRE_OK;
 }
 
+// `by_itself`: in the background.
 static cadre_status load_run(cadre_run *run, cadre_id trace,
-                             const cadre_run_config *config, cadre_error *err)
+                             const cadre_run_config *config, bool by_itself,
+                             cadre_error *err)
 {
     cdr_tree *tree = run->tree;
     tree->trace = trace;
@@ -32,7 +34,10 @@ static cadre_status load_run(cadre_run *run, cadre_id trace,
         status = load_held(tree, config, err);
     if (status != CADRE_OK)
         return status;
-    status = cdr_run_launch(run, err);
+    if (by_itself)
+        status = cdr_run_detach(run, err);
+    if (status == CADRE_OK)
+        status = cdr_run_launch(run, err);
     if (status != CADRE_OK)
         cdr_lease_give_back(tree);
     return status;
@@ -54,6 +59,12 @@ static cadre_status make_run(const cdr_started *started, cadre_team *team,
     *out = cdr_start_run_take(team, config, inputs, err);
     if (*out == NULL)
         return err->status;
+    cadre_status kept = cdr_started_keep(started, (*out)->tree, err);
+    if (kept != CADRE_OK) {
+        cdr_run_destroy(*out);
+        *out = NULL;
+        return kept;
+    }
     (*out)->tree->texts_changed = cdr_started_has_other_texts(started, team);
     return CADRE_OK;
 }
@@ -72,13 +83,14 @@ cadre_status cdr_run_resume(cadre_team *team, cadre_id trace,
     if (status == CADRE_OK)
         status = make_run(&started, team, &config, &run, &why);
     if (run != NULL)
-        status = load_run(run, trace, &config, &why);
+        status = load_run(run, trace, &config, out == NULL, &why);
     cdr_started_fini(&started);
     if (status != CADRE_OK) {
         cdr_run_destroy(run);
         return cdr_start_fail(err, status, &why);
     }
-    *out = run;
+    if (out != NULL)
+        *out = run;
     return CADRE_OK;
 }
 

@@ -93,6 +93,7 @@ static void end_stream(cadre_run *run)
         give_session_back(run);     // before anyone can know that it is free
     }
     fill_result(run);
+    cdr_run_report(run);
     cadre_event event = cdr_run_end_event(run);
     cdr_mutex_lock(&tree->mu);
     // Of one that is parked it is the end of this consumer's stream only.
@@ -110,7 +111,46 @@ static void end_stream(cadre_run *run)
     // One that has ended nobody may want.
     if (tree->lost.status != CADRE_OK || run->result.status == CADRE_FRAME_WAITING)
         cdr_lease_give_back(tree);
+    if (!cadre_id_is_none(tree->spawn.report_to))
+        cdr_watch_look(tree->runtime, NULL); // who reads it may be of this process
     cdr_queue_close(&tree->queue);
+}
+
+// --- In the background ---
+
+// The run as the list of background runs holds it.
+typedef struct cdr_detached {
+    cdr_background_run entry;
+    cadre_run *run;
+} detached;
+
+static void cancel_detached(cdr_background_run *entry)
+{
+    cadre_run_cancel(((detached *)entry)->run, "its team was freed");
+}
+
+cadre_status cdr_run_detach(cadre_run *run, cadre_error *err)
+{
+    detached *own = malloc(sizeof *own);
+    if (own == NULL)
+        return cadre_fail(err, CADRE_ENOMEM, "no memory for a background run");
+    *own = (detached){{.team = run->tree->team, .cancel = cancel_detached}, run};
+    run->detached = own;
+    cdr_queue_deafen(&run->tree->queue);
+    cdr_background_add(&run->tree->runtime->background, &own->entry);
+    return CADRE_OK;
+}
+
+// Also of one that was never launched.
+static void free_detached(cadre_run *run)
+{
+    detached *own = run->detached;
+    cdr_background *background = &run->tree->runtime->background;
+    cdr_background_end(background, &own->entry);
+    run->detached = NULL;
+    cdr_run_destroy(run);
+    cdr_background_remove(background, &own->entry);
+    free(own);
 }
 
 static void run_root(void *arg)
@@ -122,7 +162,10 @@ static void run_root(void *arg)
     cdr_watch_remove(run->tree->runtime, &run->watched);
     end_stream(run);
     cdr_strand_fini(&strand);
-    cdr_strand_settle(&run->owner, &run->pending);
+    if (run->detached != NULL)
+        free_detached(run);
+    else
+        cdr_strand_settle(&run->owner, &run->pending);
 }
 
 // --- The owner's side ---
@@ -131,6 +174,10 @@ void cdr_run_destroy(cadre_run *run)
 {
     if (run == NULL)
         return;
+    if (run->detached != NULL) {
+        free_detached(run);
+        return;
+    }
     cdr_event_free_list(run->events);
     cdr_event_free_list(run->spent);
     cdr_ran_fini(&run->ran);

@@ -36,7 +36,8 @@ struct cadre_run {
     bool is_record; // it has ended before: nothing is done, its record answers
     int pending;    // 1 while the root's thread is at work; guarded by owner.mu
     cdr_run_listing listing;
-    cdr_watched watched; // while the root's thread is at work
+    cdr_watched watched;           // while the root's thread is at work
+    struct cdr_detached *detached; // of a background run; else NULL
 };
 
 // What is started: more than a program outside can say.
@@ -45,13 +46,23 @@ typedef struct cdr_start {
     const cadre_agent *root; // NULL: the team's; a resume takes that of the record
     const cadre_run_config *config;
     const char *request_hash; // of the content; with a request id only
+    cdr_spawn spawn;
+    cadre_id *background_trace; // NULL: not in the background; else set before it runs
 } cdr_start;
 
-// As cadre_run_start and cadre_run_resume.
+// As cadre_run_start and cadre_run_resume. `out` NULL: it goes on by itself, in the
+// background, and frees itself.
 cadre_status cdr_run_start(const cdr_start *start, cadre_run **out, cadre_error *err);
 cadre_status cdr_run_resume(cadre_team *team, cadre_id trace,
                             const cadre_run_config *config, cadre_run **out,
                             cadre_error *err);
+
+// Posts how a spawned run has ended to where it reports, with the next commit.
+void cdr_run_report(cadre_run *run);
+
+// Lets nobody hold the run: it frees itself when it has ended. Before it is launched.
+// Errors: ENOMEM.
+cadre_status cdr_run_detach(cadre_run *run, cadre_error *err);
 
 // Frees a run that is not under way. NULL ok.
 void cdr_run_destroy(cadre_run *run);

@@ -54,6 +54,11 @@ static cadre_status take_row(void *ctx, const cadre_message_row *row, cadre_erro
 {
     session_reader *reader = ctx;
     cadre_message m = row->message;
+    if (m.position < 0) {
+        if (cadre_id_is_none(row->frame)) // else it answers what is asked no more
+            cdr_inbox_put(reader->tree, row);
+        return CADRE_OK;
+    }
     m.seq = 0;
     cdr_message *message = cdr_message_new(&m, row->id, row->frame);
     if (message == NULL)
@@ -97,9 +102,9 @@ cadre_status cdr_session_read(cdr_tree *tree, const char *name,
 
 static cadre_status count_row(void *ctx, const cadre_message_row *row, cadre_error *err)
 {
-    (void)row;
     (void)err;
-    ((cdr_session_size *)ctx)->n_messages++;
+    if (row->message.position >= 0)
+        ((cdr_session_size *)ctx)->n_messages++;
     return CADRE_OK;
 }
 

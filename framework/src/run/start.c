@@ -128,6 +128,8 @@ static cadre_status birth_root(cdr_tree *tree, const cdr_start *start,
     cadre_message said = {.role = CADRE_ROLE_USER, .text = input};
     cdr_mutex_lock(&tree->mu);
     cadre_frame *root = cdr_frame_new_root_locked(tree, &birth);
+    if (root != NULL)
+        cdr_say_posted_locked(root); // before the session goes on
     bool ok = root != NULL &&
               cdr_say_locked(root, cdr_message_new(&said, (cadre_id){0, 0}, root->id));
     if (ok && config->request_id != NULL)
@@ -172,8 +174,20 @@ static cadre_status take_session(cadre_run *run, const char *name, cadre_error *
 
 // --- Starting ---
 
+// The spawner is told that it is started when it is.
+static cadre_status go_by_itself(cadre_run *run, const cdr_start *start,
+                                 cadre_error *err)
+{
+    *start->background_trace = run->tree->trace;
+    cadre_status status = cdr_tree_flush(run->tree, err);
+    return status == CADRE_OK ? cdr_run_detach(run, err) : status;
+}
+
 static cadre_status open_run(cadre_run *run, const cdr_start *start, cadre_error *err)
 {
+    run->tree->spawn = start->spawn;
+    if (start->spawn.within == NULL)
+        run->tree->spawn.within = "";
     cadre_status status = cdr_options_keep(run->tree, start->config, err);
     if (status == CADRE_OK)
         status = cdr_lease_hold_new(run->tree, err);
@@ -181,6 +195,8 @@ static cadre_status open_run(cadre_run *run, const cdr_start *start, cadre_error
         status = take_session(run, start->config->session, err);
     if (status == CADRE_OK)
         status = open_root(run->tree, start, err);
+    if (status == CADRE_OK && start->background_trace != NULL)
+        status = go_by_itself(run, start, err);
     if (status == CADRE_OK)
         status = cdr_run_launch(run, err);
     return status;
@@ -202,7 +218,8 @@ cadre_status cdr_run_start(const cdr_start *start, cadre_run **out, cadre_error 
         cdr_run_destroy(run);
         return cdr_start_fail(err, status, &why);
     }
-    *out = run;
+    if (out != NULL)
+        *out = run;
     return CADRE_OK;
 }
 

@@ -100,6 +100,7 @@ cadre_status cadre_runtime_open(const cadre_runtime_config *config, cadre_runtim
         return cadre_fail(err, CADRE_ENOMEM, "no memory for a runtime");
     cdr_mutex_init(&runtime->mu);
     cdr_watch_init(&runtime->watch);
+    cdr_background_init(&runtime->background);
     status = open_parts(runtime, &own, err);
     if (status != CADRE_OK) {
         cadre_runtime_close(runtime);
@@ -117,6 +118,7 @@ void cadre_runtime_close(cadre_runtime *runtime)
     cdr_pool_close(runtime->pool);
     cdr_network_close(runtime->network);
     cdr_watch_fini(&runtime->watch);
+    cdr_background_fini(&runtime->background);
     if (runtime->store_ops && runtime->store_ops->fini)
         runtime->store_ops->fini(runtime->store);
     free(runtime->store);
@@ -127,6 +129,21 @@ void cadre_runtime_close(cadre_runtime *runtime)
     free(runtime->holder);
     cdr_mutex_fini(&runtime->mu);
     free(runtime);
+}
+
+cadre_status cadre_runtime_wait(cadre_runtime *runtime, int64_t timeout_ms,
+                                cadre_error *err)
+{
+    int64_t deadline_ms = CDR_NEVER;
+    if (!runtime || timeout_ms < 0)
+        return cadre_fail(err, CADRE_EINVAL,
+                          "cadre_runtime_wait: needs a runtime, and a time of 0 ms "
+                          "(none) or more");
+    if (timeout_ms > 0)
+        deadline_ms = cdr_clock_now_ms(cdr_clock_real()) + timeout_ms;
+    if (cdr_background_wait(&runtime->background, deadline_ms))
+        return CADRE_OK;
+    return cadre_fail(err, CADRE_ETIMEOUT, "background runs are still under way");
 }
 
 cadre_status cdr_runtime_network(cadre_runtime *runtime, cdr_network **out,

@@ -14,6 +14,7 @@
 #include "base/mutex.h"
 #include "base/pool.h"
 #include "net/network.h"
+#include "team/background.h"
 #include "team/watch.h"
 
 // Types from outside the tree.
@@ -34,7 +35,8 @@ struct cadre_runtime {
     cdr_clock *clock;
     const cadre_store_ops *store_ops;
     void *store;
-    cdr_watch watch;            // of that store
+    cdr_watch watch; // of that store
+    cdr_background background;
     const cdr_witness *witness; // NULL: nobody
     bool offline;
     char *script;    // owned; NULL: the team's own

@@ -1,6 +1,8 @@
 // Teams: born, looked at, freed; and what others may read of an agent.
 #include "team/team.h"
 
+#include "team/runtime.h"
+
 #include "base/brief.h"
 
 #include <stdlib.h>
@@ -72,6 +74,7 @@ void cadre_team_free(cadre_team *team)
 {
     if (!team)
         return;
+    cdr_background_stop(&team->runtime->background, team);
     // What points to others goes first; agents under a topology were made before it,
     // but no fini may look at them.
     for (size_t i = team->n_agents; i > 0; i--)

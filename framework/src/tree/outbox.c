@@ -51,6 +51,7 @@ void cdr_outbox_trace_locked(cdr_tree *tree)
         return;
     fact->u.trace.id = tree->trace;
     fact->u.trace.team = tree->team->name;
+    fact->u.trace.spawned_by = tree->spawn.by;
     fact->u.trace.shape_digest = tree->team->shape_digest;
     fact->u.trace.text_digest = tree->team->text_digest;
     fact->u.trace.options = tree->options == NULL ? "{}" : tree->options;
@@ -188,6 +189,20 @@ void cdr_outbox_message_locked(cadre_frame *frame, const cdr_conversation *conve
     row->conversation = conversation->id;
     row->frame = message->frame;
     row->message = message->m;
+}
+
+void cdr_outbox_post_locked(cdr_tree *tree, cadre_id conversation, cdr_message *message,
+                            const char *request_id)
+{
+    cadre_fact *fact = add_locked(tree, CADRE_FACT_MESSAGE);
+    if (fact == NULL || !hold_message_locked(tree, message))
+        return;
+    cadre_message_row *row = &fact->u.message;
+    row->id = message->id;
+    row->conversation = conversation;
+    row->message = message->m;
+    row->message.position = -1;
+    row->request_id = row->request_hash = keep_locked(tree, request_id);
 }
 
 void cdr_outbox_request_locked(cdr_tree *tree, const char *id, const char *hash)

@@ -36,6 +36,10 @@ void cdr_event_address(cadre_frame *frame, cadre_event *event, cdr_event_id id);
 // Code that calls without end and asks no model must not heap up facts.
 bool cdr_outbox_has_many_locked(const cdr_tree *tree) CDR_REQUIRES(tree->mu);
 
+// Posts a message to the inbox of any conversation, once for each request id.
+void cdr_outbox_post_locked(cdr_tree *tree, cadre_id conversation, cdr_message *message,
+                            const char *request_id) CDR_REQUIRES(tree->mu);
+
 void cdr_outbox_fini(cdr_outbox *outbox);
 
 // Waits until all facts added so far are committed, and their events are queued.

@@ -19,6 +19,7 @@ cdr_tree *cdr_tree_new(cadre_team *team, cadre_error *err)
     tree->runtime = team->runtime;
     tree->team = team;
     tree->trace = cadre_id_new();
+    tree->spawn.within = "";
     cadre_id_text(tree->trace, tree->trace_text);
     tree->wall_offset_ns = cdr_clock_wall_ms(tree->runtime->clock) * 1000000 -
                            cdr_clock_now_ns(tree->runtime->clock);

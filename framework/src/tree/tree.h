@@ -115,6 +115,7 @@ struct cdr_work {
     const char *call_id;           // of a tool frame
     cadre_id open_message;         // its pieces are shown; ended by the next output
     int turn;
+    size_t n_spawned;    // runs of its own
     size_t n_read;       // messages of the conversation read again from the record
     size_t n_recorded;   // those that it held when `run` began
     int cancel_fd;       // -1: none yet
@@ -132,6 +133,13 @@ typedef struct cdr_outbox {
     cdr_event_node *events, **events_end;
 } cdr_outbox;
 
+// Of a run that another one spawned.
+typedef struct cdr_spawn {
+    cadre_id by; // a frame of that one; none: it was not spawned
+    cadre_id report_to;
+    const char *within; // type of the tool that it was spawned below; "": of none
+} cdr_spawn;
+
 struct cdr_tree {
     cadre_runtime *runtime;
     cadre_team *team;
@@ -145,6 +153,7 @@ struct cdr_tree {
     const char *lease_owner; // names this run; in the arena
     cdr_queue queue;
     bool is_session;
+    cdr_spawn spawn;
     cdr_mutex mu;
     cdr_cond flushed;
     cadre_frame *root;
