@@ -1,6 +1,7 @@
 // See request.h.
 #include "request.h"
 
+#include "background.h"
 #include "duration.h"
 #include "json_output.h"
 #include "output.h"
@@ -245,6 +246,7 @@ static int load_and_run(cli_request *it, cadre_runtime *runtime)
         exit_status = report_no_run(it, team, &err, CLI_EXIT_USAGE);
     else
         exit_status = report_no_run(it, team, &err, cli_exit_of_error(&err));
+    cli_background_wait(runtime, it->show.is_quiet);
     cadre_team_free(team);
     return exit_status;
 }

@@ -6,6 +6,8 @@
 
 #include "cadre/agent.h"
 
+#include <stdint.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif

@@ -6,7 +6,8 @@
 
 typedef struct frame_note {
     size_t born_in, ended_in; // batches, from 1; 0: none
-    bool is_agent, is_work;   // a question is neither
+    bool is_agent; // with agents alone above: what a tool called ends with it
+    bool is_work;  // a model or a tool; a question is neither
 } frame_note;
 
 static const frame_note *note_of(const cdr_journal *journal, cadre_id frame)
@@ -105,8 +106,10 @@ static bool note_birth(cdr_journal *journal, const cadre_frame_row *row)
     frame_note *note = cdr_arena_alloc(&journal->texts, sizeof *note);
     if (note == NULL)
         return false;
+    const frame_note *parent = note_of(journal, row->parent);
     *note = (frame_note){.born_in = journal->n_batches + 1,
-                         .is_agent = strcmp(row->kind, "agent") == 0,
+                         .is_agent = strcmp(row->kind, "agent") == 0 &&
+                                     (parent == NULL || parent->is_agent),
                          .is_work = strcmp(row->kind, "model") == 0 ||
                                     strcmp(row->kind, "tool") == 0};
     return cdr_id_table_put(&journal->frames, row->id, note);
@@ -150,8 +153,11 @@ static void keep_batch(cdr_journal *journal, const cadre_commit *commit)
 static cadre_status journal_commit(void *state, cadre_commit *commit, cadre_error *err)
 {
     cdr_journal *journal = state;
+    if (cadre_id_is_none(journal->trace))
+        journal->trace = commit->trace; // what it spawns comes later, and is not kept
+    bool is_kept = cadre_id_equal(journal->trace, commit->trace);
     cadre_status status = journal->real_ops->commit(journal->real, commit, err);
-    if (status == CADRE_OK)
+    if (status == CADRE_OK && is_kept)
         keep_batch(journal, commit);
     return status;
 }

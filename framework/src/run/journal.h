@@ -17,6 +17,7 @@ typedef struct cdr_journal {
     const cadre_store_ops *real_ops;
     void *real;
     cdr_arena texts;
+    cadre_id trace; // of the run; none: nothing was committed yet
     cadre_commit *batches;
     size_t n_batches;
     cdr_id_table frames; // to what is known of them, by id
@@ -26,7 +27,7 @@ typedef struct cdr_journal {
 // What of a journal a second life is given.
 typedef enum cdr_cut_kind {
     CDR_CUT_ROOT_OPEN,   // all, but no end of an agent that stands in the last batch
-    CDR_CUT_AGENTS_OPEN, // all, but no end of any agent
+    CDR_CUT_AGENTS_OPEN, // all, but no end of any agent that has agents alone above
     CDR_CUT_AFTER        // the first `n_batches`; what was at work had not begun
 } cdr_cut_kind;
 

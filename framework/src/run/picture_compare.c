@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,10 +39,39 @@ static void tell(comparison *c, subject of, const char *field, const char *first
     c->on->tell(c->on->ctx, &difference);
 }
 
+// How long the id is that a text begins with; 0: it begins with none.
+static size_t id_length(const char *text)
+{
+    char word[CADRE_ID_TEXT_SIZE];
+    cadre_id id;
+    size_t len = strspn(text, "0123456789abcdefghijklmnopqrstuvwxyz-");
+    if (len >= sizeof word)
+        return 0;
+    memcpy(word, text, len);
+    word[len] = '\0';
+    return cadre_id_parse(word, &id) ? len : 0;
+}
+
+// Are they the same, but for the ids of what each life made?
+static bool is_same_text(const char *a, const char *b)
+{
+    bool is_start = true;
+    while (*a != '\0' && *b != '\0') {
+        size_t id_a = is_start ? id_length(a) : 0;
+        size_t id_b = id_a > 0 ? id_length(b) : 0;
+        if (id_b == 0 && *a != *b)
+            return false;
+        is_start = id_b > 0 || !isalnum((unsigned char)*a);
+        a += id_b > 0 ? id_a : 1;
+        b += id_b > 0 ? id_b : 1;
+    }
+    return *a == *b;
+}
+
 static void compare_text(comparison *c, subject of, const char *field,
                          const char *first, const char *again)
 {
-    if (strcmp(first, again) != 0)
+    if (!is_same_text(first, again))
         tell(c, of, field, first, again);
 }
 
@@ -211,7 +241,7 @@ static bool compare_message(comparison *c, subject of, size_t nth,
         {"tool", a->tool_name, b->tool_name},
         {"code", cadre_result_code_name(a->code), cadre_result_code_name(b->code)}};
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
-        if (strcmp(fields[i].first, fields[i].again) == 0)
+        if (is_same_text(fields[i].first, fields[i].again))
             continue;
         const char *name = checked(
             c, cdr_arena_printf(&c->texts, "message %zu %s", nth, fields[i].name));

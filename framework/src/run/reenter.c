@@ -40,6 +40,7 @@ static cadre_status life_open(life *l, cadre_team *team, cadre_error *err)
 static void life_close(life *l)
 {
     cadre_run_free(l->run);
+    cdr_background_stop(&l->runtime->background, l->team);
     cdr_picture_fini(&l->picture);
     l->team->runtime = l->home;
     cadre_runtime_close(l->runtime);
@@ -49,6 +50,7 @@ static void life_close(life *l)
 static cadre_status life_end(life *l, const cadre_result **result, cadre_error *failure)
 {
     cadre_status status = cadre_run_wait(l->run, result, failure);
+    cadre_runtime_wait(l->runtime, 0, NULL); // what it spawned has the same runtime
     if (status == CADRE_ESTORE || status == CADRE_ENOMEM)
         return status;
     return cdr_picture_read(&l->picture, l->runtime, cadre_run_trace_id(l->run),
