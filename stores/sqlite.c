@@ -2,8 +2,10 @@
 // tables are a public format: docs/ledger.md.
 //
 // Invariants:
-// 1. Only the writer's thread writes (sqlite/writer.c), and only under the lock between
-//    processes (sqlite/file_lock.c). Callers are told when it is durable.
+// 1. One connection writes, the writer's, on its thread or on that of a caller who
+// finds
+//    it idle (sqlite/writer.c), and only under the lock between processes
+//    (sqlite/file_lock.c). Callers are told when it is durable.
 // 2. A file that is not ours, newer, damaged or read-only is refused as it is
 //    (sqlite/schema.c).
 // 3. The rules of ext/store.h are kept by statements that change no row when they may

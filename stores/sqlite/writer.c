@@ -171,7 +171,7 @@ static void *work(void *arg)
     cdr_sqlite_writer *writer = arg;
     pthread_mutex_lock(&writer->mu);
     for (;;) {
-        while (!writer->first && !writer->is_stopping) {
+        while ((!writer->first && !writer->is_stopping) || writer->is_lent) {
             writer->is_idle = true;
             pthread_cond_wait(&writer->queued, &writer->mu);
             writer->is_idle = false;
@@ -197,7 +197,7 @@ cadre_status cdr_sqlite_writer_start(cdr_sqlite_writer *writer, cadre_error *err
     pthread_cond_init(&writer->queued, NULL);
     writer->first = NULL;
     writer->end = &writer->first;
-    writer->is_idle = writer->is_stopping = false;
+    writer->is_idle = writer->is_lent = writer->is_stopping = false;
     writer->has_refused = false;
     atomic_init(&writer->may_forget, false);
     // Signals belong to the program's threads.
@@ -224,16 +224,42 @@ void cdr_sqlite_writer_stop(cdr_sqlite_writer *writer)
     pthread_mutex_destroy(&writer->mu);
 }
 
+// Who finds the writer idle writes for itself with its connection: to wake the thread
+// and be woken by it takes as long as half a flush. False: it has not, and is not
+// queued.
+static bool write_alone(cdr_sqlite_writer *writer, cdr_sqlite_job *job)
+{
+    pthread_mutex_lock(&writer->mu);
+    bool is_alone = writer->is_idle && !writer->is_lent && !writer->first;
+    writer->is_lent |= is_alone;
+    pthread_mutex_unlock(&writer->mu);
+    if (!is_alone)
+        return false;
+    write_group(writer, job);
+    pthread_mutex_lock(&writer->mu);
+    writer->is_lent = false;
+    if (writer->first || writer->is_stopping)
+        pthread_cond_signal(&writer->queued);
+    pthread_mutex_unlock(&writer->mu);
+    return true;
+}
+
+static void queue(cdr_sqlite_writer *writer, cdr_sqlite_job *job)
+{
+    pthread_mutex_lock(&writer->mu);
+    *writer->end = job;
+    writer->end = &job->next;
+    if (writer->is_idle && !writer->is_lent)
+        pthread_cond_signal(&writer->queued);
+    pthread_mutex_unlock(&writer->mu);
+}
+
 static cadre_status run(cdr_sqlite_writer *writer, cdr_sqlite_job *job,
                         cadre_error *err)
 {
     sem_init(&job->done, 0, 0);
-    pthread_mutex_lock(&writer->mu);
-    *writer->end = job;
-    writer->end = &job->next;
-    if (writer->is_idle)
-        pthread_cond_signal(&writer->queued);
-    pthread_mutex_unlock(&writer->mu);
+    if (!write_alone(writer, job))
+        queue(writer, job);
     while (sem_wait(&job->done) != 0 && errno == EINTR)
         continue;
     for (int i = 0; i < 2 && job->wakes[i]; i++)

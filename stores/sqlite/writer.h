@@ -2,7 +2,8 @@
 // who wait for it.
 //
 // Group commit: when a transaction is done the thread takes all that is queued into the
-// next one. There is no timer: who is alone never waits for company.
+// next one. There is no timer: who is alone never waits for company, and finds the
+// thread idle, so it writes by itself.
 //
 // Thread: run by any, from _start to _stop.
 #ifndef CDR_SQLITE_WRITER_H
@@ -19,7 +20,7 @@
 typedef struct cdr_sqlite_job cdr_sqlite_job;
 
 typedef struct cdr_sqlite_writer {
-    cdr_sqlite_connection connection; // the thread's, from _start to _stop
+    cdr_sqlite_connection connection; // the thread's, or of whom it is lent to
     cdr_sqlite_file_lock lock;        // the same
     bool has_refused;                 // the same; see batch.h
     atomic_bool may_forget;           // `has_refused`, for others to read
@@ -28,6 +29,7 @@ typedef struct cdr_sqlite_writer {
     pthread_cond_t queued;
     cdr_sqlite_job *first, **end; // guarded by mu
     bool is_idle;                 // guarded by mu: waits for `queued`
+    bool is_lent;                 // guarded by mu: another thread writes with it
     bool is_stopping;             // guarded by mu
 } cdr_sqlite_writer;
 
