@@ -115,7 +115,7 @@ static void test_background__reports_to_the_next_turn_of_the_session(void)
     const char *request = driven_request("lead", before);
     CHECK_CONTAINS(request, "user: Report of background run ");
     CHECK_CONTAINS(request, child.id);
-    CHECK_CONTAINS(request, "\nok\nuser: and?\n");
+    CHECK_CONTAINS(request, " (lead):\nok\n");
     // Once: it is not said again.
     team_case_run_with(&t, CADRE_RUN(.input = "more?", .session = "s"));
     request = driven_request("lead", before + 1);
