@@ -92,7 +92,6 @@ typedef struct asked {
 static cadre_status enter(cadre_frame *frame, const char *key, const json_t *stored,
                           asked *out, cadre_error *err)
 {
-    cdr_tree *tree = frame->tree;
     char id[CADRE_ID_TEXT_SIZE];
     char *choices = NULL;
     cadre_event event;
@@ -109,7 +108,7 @@ static cadre_status enter(cadre_frame *frame, const char *key, const json_t *sto
                        .is_named = key != NULL,
                        .is_waiting = true,
                        .replay_safe = true};
-    cdr_mutex_lock(&tree->mu);
+    cdr_mutex_lock(&frame->tree->mu);
     cadre_status status =
         cdr_frame_enter_locked(frame, &birth, &out->child, &out->how, err);
     if (status == CADRE_OK && out->how != CDR_ENTERED_RECORD) {
@@ -117,7 +116,7 @@ static cadre_status enter(cadre_frame *frame, const char *key, const json_t *sto
         fill_event(&event, id, stored, &choices);
         cdr_outbox_event_locked(out->child, &event, NULL, out->how == CDR_ENTERED_NEW);
     }
-    cdr_mutex_unlock(&tree->mu);
+    cdr_mutex_unlock(&frame->tree->mu);
     if (status == CADRE_EDIVERGED)
         frame->work->sticky = status;
     free(choices);

@@ -521,13 +521,12 @@ bool cadre_frame_goes_on(cadre_frame *frame)
     char key[16];
     if (frame == NULL || frame->work == NULL)
         return false;
-    cdr_tree *tree = frame->tree;
     snprintf(key, sizeof key, "%d", frame->work->turn + 1);
-    cdr_mutex_lock(&tree->mu);
+    cdr_mutex_lock(&frame->tree->mu);
     bool has = cdr_frame_child_locked(frame, key) != NULL ||
                (frame->mark == CDR_MARK_NONE &&
-                cdr_inbox_has_next_locked(tree, frame->conversation->id));
-    cdr_mutex_unlock(&tree->mu);
+                cdr_inbox_has_next_locked(frame->tree, frame->conversation->id));
+    cdr_mutex_unlock(&frame->tree->mu);
     return has;
 }
 

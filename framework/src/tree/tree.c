@@ -2,6 +2,7 @@
 #include "tree/tree.h"
 
 #include "base/pool.h"
+#include "tree/frame_table.h"
 #include "tree/outbox.h"
 
 #include <assert.h>
@@ -54,66 +55,6 @@ int64_t cdr_tree_now_ms(const cdr_tree *tree)
     return cdr_clock_now_ms(tree->runtime->clock);
 }
 
-// --- Frames by (parent, key) ---
-
-static size_t hash_key(const cadre_frame *parent, const char *key)
-{
-    uint64_t hash = (uint64_t)(uintptr_t)parent * 0x9E3779B97F4A7C15u;
-    for (const char *c = key; *c != '\0'; c++)
-        hash = (hash ^ (unsigned char)*c) * 0x100000001B3u;
-    return (size_t)(hash ^ (hash >> 32));
-}
-
-static cadre_frame *find_locked(cdr_tree *tree, const cadre_frame *parent,
-                                const char *key)
-{
-    cadre_frame *frame = tree->buckets[hash_key(parent, key) & (tree->n_buckets - 1)];
-    while (frame != NULL && (frame->parent != parent || strcmp(frame->key, key) != 0))
-        frame = frame->hash_next;
-    return frame;
-}
-
-// Doubles the table; without memory the chains get longer, nothing else.
-static void grow_table_locked(cdr_tree *tree)
-{
-    size_t n = tree->n_buckets * 2;
-    cadre_frame **buckets = calloc(n, sizeof *buckets);
-    if (buckets == NULL)
-        return;
-    for (size_t i = 0; i < tree->n_buckets; i++) {
-        for (cadre_frame *frame = tree->buckets[i]; frame != NULL;) {
-            cadre_frame *next = frame->hash_next;
-            cadre_frame **at = &buckets[hash_key(frame->parent, frame->key) & (n - 1)];
-            frame->hash_next = *at;
-            *at = frame;
-            frame = next;
-        }
-    }
-    free(tree->buckets);
-    tree->buckets = buckets;
-    tree->n_buckets = n;
-}
-
-static void table_add_locked(cdr_tree *tree, cadre_frame *frame)
-{
-    if (++tree->n_frames > tree->n_buckets)
-        grow_table_locked(tree);
-    cadre_frame **at =
-        &tree->buckets[hash_key(frame->parent, frame->key) & (tree->n_buckets - 1)];
-    frame->hash_next = *at;
-    *at = frame;
-}
-
-static void table_remove_locked(cdr_tree *tree, cadre_frame *frame)
-{
-    cadre_frame **at =
-        &tree->buckets[hash_key(frame->parent, frame->key) & (tree->n_buckets - 1)];
-    while (*at != frame)
-        at = &(*at)->hash_next;
-    *at = frame->hash_next;
-    tree->n_frames--;
-}
-
 // --- Lists of children ---
 
 static void list_add(cadre_frame **list, cadre_frame *frame)
@@ -151,7 +92,7 @@ struct cdr_call_count {
 static struct cdr_call_count *count_slot(struct cdr_call_count *counts, size_t capacity,
                                          const char *name)
 {
-    size_t at = hash_key(NULL, name) & (capacity - 1);
+    size_t at = cdr_frame_hash(NULL, name) & (capacity - 1);
     while (counts[at].name != NULL && strcmp(counts[at].name, name) != 0)
         at = (at + 1) & (capacity - 1);
     return &counts[at];
@@ -433,7 +374,7 @@ cadre_status cdr_frame_enter_locked(cadre_frame *parent, const cdr_birth *birth,
         key = automatic;
     }
     *how = CDR_ENTERED_NEW;
-    cadre_frame *record = find_locked(tree, parent, key);
+    cadre_frame *record = cdr_frame_find_locked(tree, parent, key);
     if (record != NULL) {
         cdr_frame_witness_locked(record, cdr_text_bytes(birth->input));
         return use_record(record, birth, out, how, err);
@@ -445,7 +386,7 @@ cadre_status cdr_frame_enter_locked(cadre_frame *parent, const cdr_birth *birth,
     cadre_frame *frame = frame_new_locked(tree, parent, birth, key);
     if (frame == NULL)
         return cadre_fail(err, CADRE_ENOMEM, "no memory for a frame");
-    table_add_locked(tree, frame);
+    cdr_frame_table_add_locked(tree, frame);
     list_add(&parent->live_children, frame);
     tell_birth_locked(frame, birth);
     *out = frame;
@@ -476,7 +417,7 @@ static void drop_locked(cadre_frame *frame)
 {
     assert(frame->live_children == NULL && frame->kept_children == NULL);
     list_remove(frame);
-    table_remove_locked(frame->tree, frame);
+    cdr_frame_table_remove_locked(frame->tree, frame);
     frame_free(frame);
 }
 
@@ -608,7 +549,7 @@ void cdr_frame_resume_root_locked(cdr_tree *tree, int64_t timeout_ms)
 
 cadre_frame *cdr_frame_child_locked(cadre_frame *parent, const char *key)
 {
-    return find_locked(parent->tree, parent, key);
+    return cdr_frame_find_locked(parent->tree, parent, key);
 }
 
 void cdr_frame_put_loaded_locked(cadre_frame *frame)
@@ -616,7 +557,7 @@ void cdr_frame_put_loaded_locked(cadre_frame *frame)
     cadre_frame *parent = frame->parent;
     if (parent == NULL)
         return;
-    table_add_locked(frame->tree, frame);
+    cdr_frame_table_add_locked(frame->tree, frame);
     list_add(is_ended(frame) ? &parent->kept_children : &parent->live_children, frame);
 }
 

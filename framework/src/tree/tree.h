@@ -263,7 +263,7 @@ typedef struct cdr_ending {
 void cdr_frame_end_locked(cadre_frame *frame, const cdr_ending *ending);
 
 // A frame whose `run` has returned waits for a person, somewhere below it.
-void cdr_frame_park_locked(cadre_frame *frame) CDR_REQUIRES(frame->tree->mu);
+void cdr_frame_park_locked(cadre_frame *frame);
 
 // The parent has the outcome: the frame leaves memory, or is kept for its name.
 void cdr_frame_release_locked(cadre_frame *frame);
