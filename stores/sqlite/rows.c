@@ -161,6 +161,11 @@ static cadre_status note_id(const reading *r, cadre_id id, cadre_error *err)
     return CADRE_OK;
 }
 
+static cadre_status note_open(const reading *r, cdr_sqlite_call *call, cadre_error *err)
+{
+    return note_id(r, cdr_sqlite_take_id(call), err);
+}
+
 static cadre_status note_conversation(const reading *r, cdr_sqlite_call *call,
                                       cadre_error *err)
 {
@@ -214,19 +219,35 @@ static cadre_status give_parts(const reading *r, cadre_id id, cadre_error *err)
             give_by_id(r, CDR_SQLITE_READ_CONVERSATIONS, id, note_conversation, err);
     if (to->frame && status == CADRE_OK)
         status = give_by_id(r, CDR_SQLITE_READ_FRAMES, id, give_frame, err);
-    if (to->message && status == CADRE_OK)
+    return status;
+}
+
+// Of the conversations that were noted, or of the open ones alone.
+static cadre_status give_messages(const reading *r, const cadre_query *query,
+                                  cadre_error *err)
+{
+    cadre_status status = CADRE_OK;
+    if (query->only_open) {
+        r->conversations->n_ids = 0;
+        status = give_by_id(r, CDR_SQLITE_READ_OPEN_CONVERSATIONS, query->trace,
+                            note_open, err);
+    }
+    if (status == CADRE_OK)
         status = give_of_each(r, CDR_SQLITE_READ_MESSAGES, err);
-    if (to->message && status == CADRE_OK)
+    if (status == CADRE_OK)
         status = give_of_each(r, CDR_SQLITE_READ_INBOX, err);
     return status;
 }
 
-static cadre_status give_whole_trace(const reading *r, cadre_id id, cadre_error *err)
+static cadre_status give_whole_trace(const reading *r, const cadre_query *query,
+                                     cadre_error *err)
 {
     id_list list = {.ids = NULL};
     reading own = *r;
     own.conversations = &list;
-    cadre_status status = give_parts(&own, id, err);
+    cadre_status status = give_parts(&own, query->trace, err);
+    if (r->to->message && status == CADRE_OK)
+        status = give_messages(&own, query, err);
     free(list.ids);
     return status;
 }
@@ -295,7 +316,7 @@ cadre_status cdr_sqlite_rows_give(cdr_sqlite_connection *connection,
     const reading r = {.connection = connection, .to = reader};
     switch (query->kind) {
     case CADRE_QUERY_TRACE:
-        return give_whole_trace(&r, query->trace, err);
+        return give_whole_trace(&r, query, err);
     case CADRE_QUERY_SESSION:
         return give_session(&r, query->session, err);
     case CADRE_QUERY_TRACES:

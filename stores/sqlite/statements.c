@@ -199,6 +199,14 @@ static const char *const texts[CDR_SQLITE_N_STATEMENTS] = {
     [CDR_SQLITE_READ_SPAWNED] =
         TREE "SELECT " TRACE_COLUMNS " FROM traces "
              "WHERE spawned_by IN (SELECT id FROM tree) ORDER BY rowid",
+    [CDR_SQLITE_READ_OPEN_CONVERSATIONS] =
+        "WITH RECURSIVE open (id) AS ("
+        "SELECT conversation_id FROM frames INDEXED BY frames_live "
+        "WHERE trace_id = ?1 AND completed_at IS NULL "
+        "UNION SELECT base_id FROM open JOIN conversations USING (id) "
+        "WHERE base_id IS NOT NULL) "
+        "SELECT conversations.id FROM conversations WHERE id IN (SELECT id FROM open) "
+        "ORDER BY rowid",
 };
 
 const char *cdr_sqlite_statement_text(cdr_sqlite_statement statement)

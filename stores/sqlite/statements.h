@@ -46,6 +46,7 @@ typedef enum cdr_sqlite_statement {
     CDR_SQLITE_READ_INBOXES,
     CDR_SQLITE_READ_SPAWNED_BY,
     CDR_SQLITE_READ_SPAWNED,
+    CDR_SQLITE_READ_OPEN_CONVERSATIONS,
     CDR_SQLITE_N_STATEMENTS
 } cdr_sqlite_statement;
 

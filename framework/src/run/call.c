@@ -242,49 +242,72 @@ static void keep_for_name_locked(cadre_frame *child, const cdr_ran *ran)
         child->output = cdr_text_ref(ran->output);
 }
 
+// What a call returns that failed: its child's failure.
+static cadre_status take_failure(cdr_work *work, const cdr_ran *ran, bool has_scope,
+                                 cadre_error *err)
+{
+    const cdr_failure *failure = ran->failure;
+    cdr_failure_unref(work->child_failure);
+    work->child_failure = cdr_failure_ref(ran->failure);
+    work->child_reason =
+        (unsigned char)(has_scope ? ran->stop_reason : CADRE_STOP_NONE);
+    if (failure == NULL)
+        return cadre_fail_class(err, CADRE_EFAILED, CADRE_CLASS_ERROR, false,
+                                "no memory");
+    return cadre_fail_class(err, CADRE_EFAILED, failure->error_class,
+                            failure->retryable, "%s", failure->message);
+}
+
+// A child that waits stays in the tree, for the resume.
+static void release_child(const cadre_frame *frame, cadre_frame *child,
+                          const cdr_ran *ran)
+{
+    cdr_tree *tree = child->tree;
+    cdr_scope_state *scope = child->scope;
+    cdr_mutex_lock(&tree->mu);
+    if (ran->status == CADRE_FRAME_WAITING) {
+        child->scope = NULL;
+    } else {
+        keep_for_name_locked(child, ran);
+        cdr_frame_release_locked(child);
+    }
+    cdr_mutex_unlock(&tree->mu);
+    if (scope != frame->scope)
+        cdr_scope_free(scope);
+}
+
+static cadre_status take_outcome(cadre_frame *frame, const cdr_ran *ran,
+                                 bool is_delegate, bool has_scope, cadre_error *err)
+{
+    cadre_status status = cdr_frame_stopped(frame, err);
+    if (status != CADRE_OK)
+        return status;
+    if (ran->status == CADRE_FRAME_WAITING) {
+        frame->work->sticky = CADRE_EPARKED;
+        return cdr_fail_sticky(frame, err);
+    }
+    if (ran->status != CADRE_FRAME_COMPLETED)
+        return take_failure(frame->work, ran, has_scope, err);
+    if (is_delegate)
+        take_answer(frame->work, ran, has_scope);
+    return CADRE_OK;
+}
+
 cadre_status cdr_leave_call(cadre_frame *frame, cadre_frame *child, cdr_ran *ran,
                             cadre_outcome *out, cadre_error *err)
 {
-    cdr_tree *tree = frame->tree;
-    cdr_work *work = frame->work;
     bool is_delegate = child->conversation == frame->conversation;
     bool has_scope = child->scope != NULL;
-    bool is_parked = ran != NULL && ran->status == CADRE_FRAME_WAITING;
     cdr_ran recorded;
     if (ran == NULL) {
         ran = &recorded;
         ran_from_record(child, ran);
     } else {
-        cdr_scope_state *scope = child->scope;
-        cdr_mutex_lock(&tree->mu);
-        if (!is_parked) {
-            keep_for_name_locked(child, ran);
-            cdr_frame_release_locked(child);
-        }
-        cdr_mutex_unlock(&tree->mu);
-        if (scope != frame->scope)
-            cdr_scope_free(scope);
+        release_child(frame, child, ran);
     }
     if (out != NULL)
         outcome_fill(frame, ran, out);
-    cadre_status status = cdr_frame_stopped(frame, err);
-    if (status == CADRE_OK && is_parked) {
-        work->sticky = CADRE_EPARKED;
-        status = cdr_fail_sticky(frame, err);
-    } else if (status == CADRE_OK && ran->status == CADRE_FRAME_COMPLETED) {
-        if (is_delegate)
-            take_answer(work, ran, has_scope);
-    } else if (status == CADRE_OK) {
-        cdr_failure_unref(work->child_failure);
-        work->child_failure = cdr_failure_ref(ran->failure);
-        work->child_reason =
-            (unsigned char)(has_scope ? ran->stop_reason : CADRE_STOP_NONE);
-        status = cadre_fail_class(
-            err, CADRE_EFAILED,
-            ran->failure == NULL ? CADRE_CLASS_ERROR : ran->failure->error_class,
-            ran->failure != NULL && ran->failure->retryable, "%s",
-            ran->failure == NULL ? "no memory" : ran->failure->message);
-    }
+    cadre_status status = take_outcome(frame, ran, is_delegate, has_scope, err);
     cdr_ran_fini(ran);
     return status;
 }

@@ -185,25 +185,27 @@ static bool park_chain(cadre_frame *first, cadre_frame *last)
 
 // --- Running ---
 
+static cadre_status run_agent(cadre_frame *frame, cdr_strand *strand, cadre_error *err)
+{
+    if (!cdr_work_begin(frame, strand))
+        return cadre_fail(err, CADRE_ENOMEM, "no memory to run '%s'", frame->name);
+    cadre_status status = cdr_frame_stopped(frame, err);
+    if (status == CADRE_OK && has_recorded_transfer(frame))
+        status = go_on_to_target(frame, err);
+    else if (status == CADRE_OK)
+        status = frame->agent->ops->run(frame->agent->state, frame, err);
+    // Who waits, waits, whatever `run` made of it.
+    bool is_sticky = frame->work->sticky == CADRE_EPARKED ||
+                     (status == CADRE_OK && frame->work->sticky != CADRE_OK);
+    return is_sticky ? cdr_fail_sticky(frame, err) : status;
+}
+
 // Runs one frame; what it transferred to, or NULL. The ending owns its references.
 static cadre_frame *run_one(cadre_frame *frame, cdr_strand *strand, cdr_ending *ending,
                             const char **agent)
 {
     cadre_error err = CADRE_ERROR_INIT;
-    cadre_status status = CADRE_ENOMEM;
-    if (cdr_work_begin(frame, strand)) {
-        status = cdr_frame_stopped(frame, &err);
-        if (status == CADRE_OK && has_recorded_transfer(frame))
-            status = go_on_to_target(frame, &err);
-        else if (status == CADRE_OK)
-            status = frame->agent->ops->run(frame->agent->state, frame, &err);
-        // Who waits, waits, whatever `run` made of it.
-        if (frame->work->sticky == CADRE_EPARKED ||
-            (status == CADRE_OK && frame->work->sticky != CADRE_OK))
-            status = cdr_fail_sticky(frame, &err);
-    } else {
-        cadre_fail(&err, status, "no memory to run '%s'", frame->name);
-    }
+    cadre_status status = run_agent(frame, strand, &err);
     cadre_frame *next = frame->work == NULL ? NULL : frame->work->transfer;
     if (status != CADRE_OK || frame->mark != CDR_MARK_NONE)
         next = NULL;

@@ -474,43 +474,59 @@ static bool settle_cut(cadre_frame *frame, cdr_tool_entry *entry)
     return true;
 }
 
-// Settles what cannot run, and what only asks for a transfer; the rest is to be run.
+static void run_control(cadre_frame *frame, cdr_tool_entry *entry)
+{
+    start_frame(frame, entry);
+    if (entry->is_named_target)
+        ask_by_name(frame, entry);
+    else
+        run_tool(frame, entry, frame->work->strand);
+}
+
+// A call in the record. A turn that the limit stopped, and no more of it is there, is
+// stopped once more.
+static cadre_status use_settled(cadre_frame *frame, cdr_tool_entry *entry,
+                                cadre_error *err)
+{
+    if (entry->code == CADRE_RESULT_ABORTED &&
+        check_limit(frame, false, err) != CADRE_OK)
+        return CADRE_ELIMIT;
+    note_again(frame, entry);
+    return CADRE_OK;
+}
+
+// Settles a call that cannot run, or only asks for a transfer; else it is a job.
+static cadre_status sort_entry(cadre_frame *frame, cdr_round *round,
+                               cdr_tool_entry *entry, bool *is_job, cadre_error *err)
+{
+    if (entry->is_settled)
+        return use_settled(frame, entry, err);
+    if (settle_cut(frame, entry))
+        return CADRE_OK;
+    bool is_counted = entry->was_running || entry->was_waiting;
+    cadre_status status = is_counted ? CADRE_OK : check_limit(frame, true, err);
+    if (status != CADRE_OK)
+        return status;
+    if (entry->tool == NULL && !entry->is_named_target)
+        settle_unknown(frame, round, entry);
+    else if (check_arguments(frame, entry) && !is_control(frame, entry))
+        *is_job = true;
+    else if (!entry->is_settled)
+        run_control(frame, entry);
+    return CADRE_OK;
+}
+
 static cadre_status sort_entries(cadre_frame *frame, cdr_round *round, tool_job *jobs,
                                  size_t *n_jobs, cadre_error *err)
 {
     for (size_t i = 0; i < round->n_entries; i++) {
-        cdr_tool_entry *entry = &round->entries[i];
-        // A turn that the limit stopped, and no more of it is in the record, is stopped
-        // once more.
-        if (entry->is_settled && entry->code == CADRE_RESULT_ABORTED &&
-            check_limit(frame, false, err) != CADRE_OK)
-            return CADRE_ELIMIT;
-        if (entry->is_settled) {
-            note_again(frame, entry);
-            continue;
-        }
-        if (settle_cut(frame, entry))
-            continue;
-        cadre_status status = entry->was_running || entry->was_waiting
-                                  ? CADRE_OK
-                                  : check_limit(frame, true, err);
+        bool is_job = false;
+        cadre_status status =
+            sort_entry(frame, round, &round->entries[i], &is_job, err);
         if (status != CADRE_OK)
             return status;
-        if (entry->tool == NULL && !entry->is_named_target) {
-            settle_unknown(frame, round, entry);
-            continue;
-        }
-        if (!check_arguments(frame, entry))
-            continue;
-        if (!is_control(frame, entry)) {
-            jobs[(*n_jobs)++].entry = entry;
-            continue;
-        }
-        start_frame(frame, entry);
-        if (entry->is_named_target)
-            ask_by_name(frame, entry);
-        else
-            run_tool(frame, entry, frame->work->strand);
+        if (is_job)
+            jobs[(*n_jobs)++].entry = &round->entries[i];
     }
     return CADRE_OK;
 }

@@ -241,7 +241,7 @@ static cadre_status stop_all(cadre_runtime *runtime, const id_list *runs,
 cadre_status cadre_trace_abort(cadre_runtime *runtime, const char *trace,
                                const cadre_abort *what, cadre_error *err)
 {
-    cadre_id id;
+    cadre_id id = {0, 0};
     trace_state state;
     id_list runs = {.ids = NULL};
     const cadre_abort whole = {.struct_size = sizeof whole};
@@ -329,7 +329,7 @@ static cadre_status wait_one(cadre_runtime *runtime, cadre_id trace,
 cadre_status cadre_trace_wait(cadre_runtime *runtime, const char *trace,
                               bool background, int64_t timeout_ms, cadre_error *err)
 {
-    cadre_id id;
+    cadre_id id = {0, 0};
     id_list runs = {.ids = NULL};
     int64_t deadline_ms = CDR_NEVER;
     cadre_status status = check(runtime, trace, &id, __func__, err);
@@ -469,7 +469,7 @@ cadre_status cadre_trace_answer(cadre_runtime *runtime, const char *trace,
                                 const char *question, const json_t *answer,
                                 cadre_error *err)
 {
-    cadre_id id;
+    cadre_id id = {0, 0};
     trace_state state;
     open_question open = {.stored = NULL};
     cadre_status status = check(runtime, trace, &id, __func__, err);
@@ -510,7 +510,7 @@ cadre_status cadre_trace_send(cadre_runtime *runtime, const char *trace,
                               const char *text, const char *request_id,
                               cadre_error *err)
 {
-    cadre_id id;
+    cadre_id id = {0, 0};
     trace_state state = {.is_there = false};
     letter what = {.request_id = request_id, .text = text};
     bool refused = false;

@@ -346,7 +346,8 @@ cadre_status cdr_tree_load(cdr_tree *tree, cadre_error *err)
 {
     loader l = {.tree = tree};
     const cadre_store_ops *store = tree->runtime->store_ops;
-    const cadre_query query = {.kind = CADRE_QUERY_TRACE, .trace = tree->trace};
+    const cadre_query query = {
+        .kind = CADRE_QUERY_TRACE, .trace = tree->trace, .only_open = true};
     const cadre_store_reader reader = {.trace = take_trace,
                                        .conversation = take_conversation,
                                        .frame = take_frame,

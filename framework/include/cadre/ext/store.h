@@ -74,6 +74,9 @@ typedef struct cadre_query {
     cadre_id trace, frame;
     const char *session;
     int limit; // of traces; 0: all
+    // Of TRACE: messages are wanted where a live frame works, and those they are forks
+    // of; the others may be left out.
+    bool only_open;
 } cadre_query;
 
 typedef struct cadre_lease {
