@@ -35,9 +35,11 @@ static cadre_status lease_locked(cdr_memory_trace *trace, const cadre_lease *wan
     bool is_free = !owner || row->lease_expires_at <= now;
     bool gives_back = wanted->seconds <= 0;
     bool is_gone = owner && wanted->from && strcmp(owner, wanted->from) == 0;
+    char id[CADRE_ID_TEXT_SIZE];
+    cadre_id_text(trace->id, id);
+    if (!is_own && wanted->only_renew)
+        return cadre_fail(err, CADRE_ELOST, "trace '%s': the lease is not held", id);
     if (!is_own && !is_free && (gives_back || !is_gone)) {
-        char id[CADRE_ID_TEXT_SIZE];
-        cadre_id_text(trace->id, id);
         return cadre_fail(err, CADRE_EBUSY,
                           "trace '%s' is held by '%.100s' for %lld ms more", id, owner,
                           (long long)(row->lease_expires_at - now));

@@ -230,6 +230,11 @@ cadre_status cdr_sqlite_batch_lease(cdr_sqlite_connection *writer,
     bool is_free = !held.owner[0] || held.expires_at <= now;
     bool gives_back = wanted->seconds <= 0;
     bool is_gone = wanted->from && strcmp(held.owner, wanted->from) == 0;
+    if (!is_own && wanted->only_renew) {
+        char id[CADRE_ID_TEXT_SIZE];
+        cadre_id_text(wanted->trace, id);
+        return cadre_fail(err, CADRE_ELOST, "trace '%s': the lease is not held", id);
+    }
     if (!is_own && !(is_free || (is_gone && !gives_back))) {
         char id[CADRE_ID_TEXT_SIZE];
         cadre_id_text(wanted->trace, id);

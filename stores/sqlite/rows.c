@@ -110,8 +110,8 @@ static cadre_status give_frame(const reading *r, cdr_sqlite_call *call,
     return r->to->frame(r->to->ctx, &row, err);
 }
 
-static cadre_status give_message(const reading *r, cdr_sqlite_call *call,
-                                 cadre_error *err)
+static cadre_status give_message_row(const reading *r, cdr_sqlite_call *call,
+                                     bool is_posted, cadre_error *err)
 {
     cdr_sqlite_tool_calls calls;
     cadre_message_row row = {.id = cdr_sqlite_take_id(call)};
@@ -140,10 +140,24 @@ static cadre_status give_message(const reading *r, cdr_sqlite_call *call,
     row.request_id = cdr_sqlite_take_text(call);
     row.request_hash = cdr_sqlite_take_text(call);
     row.trace = cdr_sqlite_take_id(call);
+    if (is_posted)
+        row.number = cdr_sqlite_take_number(call);
     if (status == CADRE_OK)
         status = r->to->message(r->to->ctx, &row, err);
     cdr_sqlite_tool_calls_fini(&calls);
     return status;
+}
+
+static cadre_status give_message(const reading *r, cdr_sqlite_call *call,
+                                 cadre_error *err)
+{
+    return give_message_row(r, call, false, err);
+}
+
+static cadre_status give_posted(const reading *r, cdr_sqlite_call *call,
+                                cadre_error *err)
+{
+    return give_message_row(r, call, true, err);
 }
 
 static cadre_status note_id(const reading *r, cadre_id id, cadre_error *err)
@@ -284,7 +298,8 @@ static cadre_status give_traces(const reading *r, int limit, cadre_error *err)
     return give_all(r, &call, give_trace, err);
 }
 
-static cadre_status give_what_was_posted(const reading *r, cadre_error *err)
+static cadre_status give_what_was_posted(const reading *r, int64_t after,
+                                         cadre_error *err)
 {
     cdr_sqlite_call call;
     cadre_status status = CADRE_OK;
@@ -294,7 +309,8 @@ static cadre_status give_what_was_posted(const reading *r, cadre_error *err)
     }
     if (r->to->message && status == CADRE_OK) {
         cdr_sqlite_call_begin(&call, r->connection, CDR_SQLITE_READ_INBOXES);
-        status = give_all(r, &call, give_message, err);
+        cdr_sqlite_call_number(&call, after);
+        status = give_all(r, &call, give_posted, err);
     }
     return status;
 }
@@ -326,7 +342,7 @@ cadre_status cdr_sqlite_rows_give(cdr_sqlite_connection *connection,
                                           give_frame, err)
                              : CADRE_OK;
     case CADRE_QUERY_POSTED:
-        return give_what_was_posted(&r, err);
+        return give_what_was_posted(&r, query->after, err);
     case CADRE_QUERY_SPAWNED:
         return give_spawned(&r, query, err);
     }

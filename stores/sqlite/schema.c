@@ -178,7 +178,7 @@ static const char views_1[] =
 static const char indexes_2[] =
     "CREATE INDEX frames_marked ON frames (trace_id)"
     " WHERE abort_reason IS NOT NULL AND completed_at IS NULL;"
-    "CREATE INDEX messages_inbox ON messages (conversation_id)"
+    "CREATE INDEX messages_inbox ON messages (position)"
     " WHERE position IS NULL;";
 
 enum {

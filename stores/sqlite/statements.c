@@ -192,8 +192,9 @@ static const char *const texts[CDR_SQLITE_N_STATEMENTS] = {
         "AND completed_at IS NULL), "
         "(SELECT frames.trace_id FROM conversations JOIN frames "
         "ON frames.id = conversations.owner_frame_id "
-        "WHERE conversations.id = messages.conversation_id)) "
-        "FROM messages INDEXED BY messages_inbox WHERE position IS NULL ORDER BY rowid",
+        "WHERE conversations.id = messages.conversation_id)), messages.rowid "
+        "FROM messages INDEXED BY messages_inbox "
+        "WHERE position IS NULL AND messages.rowid > ?1 ORDER BY messages.rowid",
     [CDR_SQLITE_READ_SPAWNED_BY] =
         "SELECT " TRACE_COLUMNS " FROM traces WHERE spawned_by = ?1 ORDER BY rowid",
     [CDR_SQLITE_READ_SPAWNED] =

@@ -27,9 +27,17 @@ static cdr_watched *find_locked(const cdr_watch *watch, cadre_id trace)
     return found == NULL ? NULL : *found;
 }
 
+// One look: what it has seen counts only if no run came meanwhile, which it may have
+// missed.
+typedef struct glance {
+    cdr_watch *watch;
+    uint64_t n_added;
+    int64_t seen;
+} glance;
+
 static cadre_status take_mark(void *ctx, const cadre_frame_row *row, cadre_error *err)
 {
-    cdr_watch *watch = ctx;
+    cdr_watch *watch = ((glance *)ctx)->watch;
     (void)err;
     cdr_mutex_lock(&watch->mu);
     cdr_watched *run = find_locked(watch, row->trace);
@@ -42,8 +50,11 @@ static cadre_status take_mark(void *ctx, const cadre_frame_row *row, cadre_error
 static cadre_status take_message(void *ctx, const cadre_message_row *row,
                                  cadre_error *err)
 {
-    cdr_watch *watch = ctx;
+    glance *look = ctx;
+    cdr_watch *watch = look->watch;
     (void)err;
+    if (row->number > look->seen)
+        look->seen = row->number;
     cdr_mutex_lock(&watch->mu);
     cdr_watched *run = find_locked(watch, row->trace);
     if (run != NULL)
@@ -54,51 +65,78 @@ static cadre_status take_message(void *ctx, const cadre_message_row *row,
 
 cadre_status cdr_watch_look(cadre_runtime *runtime, cadre_error *err)
 {
-    const cadre_query query = {.kind = CADRE_QUERY_POSTED};
+    cdr_watch *watch = &runtime->watch;
+    glance look = {.watch = watch};
+    cdr_mutex_lock(&watch->mu);
+    look.n_added = watch->n_added;
+    look.seen = watch->seen;
+    cdr_mutex_unlock(&watch->mu);
+    const cadre_query query = {.kind = CADRE_QUERY_POSTED, .after = look.seen};
     const cadre_store_reader reader = {
-        .frame = take_mark, .message = take_message, .ctx = &runtime->watch};
-    return runtime->store_ops->read(runtime->store, &query, &reader, err);
+        .frame = take_mark, .message = take_message, .ctx = &look};
+    cadre_status status =
+        runtime->store_ops->read(runtime->store, &query, &reader, err);
+    cdr_mutex_lock(&watch->mu);
+    if (status == CADRE_OK && watch->n_added == look.n_added)
+        watch->seen = look.seen;
+    cdr_mutex_unlock(&watch->mu);
+    return status;
 }
 
 // --- Leases ---
 
+typedef struct due_lease {
+    cadre_id trace;
+    char *owner;
+} due_lease;
+
 typedef struct renewal {
     int64_t now_ms;
-    cadre_lease lease;
-    bool is_found;
-    char owner[512];
+    due_lease *due;
+    size_t n_due, capacity;
 } renewal;
 
+// Without memory it is tried again next time.
 static void find_due(const void *node, VISIT visit, void *ctx)
 {
-    renewal *next = ctx;
+    renewal *list = ctx;
     cdr_watched *run = *(cdr_watched *const *)node;
-    if (next->is_found || (visit != postorder && visit != leaf) ||
-        next->now_ms - run->renewed_ms < RENEW_EVERY_MS)
+    if ((visit != postorder && visit != leaf) ||
+        list->now_ms - run->renewed_ms < RENEW_EVERY_MS)
         return;
-    run->renewed_ms = next->now_ms;
-    size_t len = strnlen(run->lease_owner, sizeof next->owner - 1);
-    memcpy(next->owner, run->lease_owner, len);
-    next->owner[len] = '\0';
-    next->lease.trace = run->trace;
-    next->is_found = true;
+    if (list->n_due == list->capacity) {
+        size_t capacity = list->capacity == 0 ? 16 : list->capacity * 2;
+        void *grown = realloc(list->due, capacity * sizeof(*list->due));
+        if (grown == NULL)
+            return;
+        list->due = grown;
+        list->capacity = capacity;
+    }
+    char *owner = strdup(run->lease_owner);
+    if (owner == NULL)
+        return;
+    run->renewed_ms = list->now_ms;
+    list->due[list->n_due++] = (due_lease){run->trace, owner};
 }
 
 // A lease that cannot be renewed is lost when it is over: the run's commits tell.
 static void renew_leases(cadre_runtime *runtime)
 {
     cdr_watch *watch = &runtime->watch;
-    renewal next = {.now_ms = cdr_clock_now_ms(cdr_clock_real())};
-    do {
+    renewal list = {.now_ms = cdr_clock_now_ms(cdr_clock_real())};
+    cdr_mutex_lock(&watch->mu);
+    twalk_r(watch->runs, find_due, &list);
+    cdr_mutex_unlock(&watch->mu);
+    for (size_t i = 0; i < list.n_due; i++) {
         int64_t epoch;
-        next.is_found = false;
-        next.lease = (cadre_lease){.owner = next.owner, .seconds = LEASE_SECONDS};
-        cdr_mutex_lock(&watch->mu);
-        twalk_r(watch->runs, find_due, &next);
-        cdr_mutex_unlock(&watch->mu);
-        if (next.is_found)
-            runtime->store_ops->lease(runtime->store, &next.lease, &epoch, NULL);
-    } while (next.is_found);
+        const cadre_lease lease = {.trace = list.due[i].trace,
+                                   .owner = list.due[i].owner,
+                                   .seconds = LEASE_SECONDS,
+                                   .only_renew = true};
+        runtime->store_ops->lease(runtime->store, &lease, &epoch, NULL);
+        free(list.due[i].owner);
+    }
+    free(list.due);
 }
 
 // --- The thread ---
@@ -189,6 +227,8 @@ cadre_status cdr_watch_add(cadre_runtime *runtime, cdr_watched *run, cadre_error
         status = cadre_fail(err, CADRE_ENOMEM, "no memory for a run");
     else if (watch->n_runs++ == 0)
         cdr_cond_signal(&watch->changed);
+    watch->n_added++;
+    watch->seen = 0; // what came for this run before it was here
     cdr_mutex_unlock(&watch->mu);
     return status;
 }

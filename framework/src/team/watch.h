@@ -34,6 +34,8 @@ typedef struct cdr_watch {
     cdr_cond changed;
     void *runs; // guarded by mu, as all below; watched, a tree of tsearch
     size_t n_runs;
+    uint64_t n_added;
+    int64_t seen; // all messages up to this number were looked at, with these runs
     bool is_started, is_stopping;
     pthread_t thread;
 } cdr_watch;

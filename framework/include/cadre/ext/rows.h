@@ -78,6 +78,7 @@ typedef struct cadre_message_row {
     cadre_id frame; // whose work it was; in the inbox: the question it answers, or none
     cadre_id trace; // when read by CADRE_QUERY_POSTED: which works there; else of one
                     // that is said and has a request id: that of its frame; none
+    int64_t number; // when read by CADRE_QUERY_POSTED: of the posting, growing; or 0
     cadre_message
         message; // its id and frame_id are not used; position -1: in the inbox
     const char *request_id;   // "" when it has none

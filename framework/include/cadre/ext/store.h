@@ -63,8 +63,9 @@ typedef enum cadre_query_kind {
     CADRE_QUERY_SESSION, // a named conversation and its messages
     CADRE_QUERY_TRACES,  // trace rows, newest first
     CADRE_QUERY_LIVE,    // frames of a trace that have not ended
-    CADRE_QUERY_POSTED,  // of all traces: frames that live and are marked, then all
-                         // inboxes; what a holder looks at for what others wrote
+    CADRE_QUERY_POSTED,  // of all traces: frames that live and are marked, then the
+                         // inboxes from number `after` on; what a holder looks at for
+                         // what others wrote
     CADRE_QUERY_SPAWNED  // traces spawned by frame `frame`, or by any of `trace`;
                          // oldest first
 } cadre_query_kind;
@@ -73,7 +74,8 @@ typedef struct cadre_query {
     cadre_query_kind kind;
     cadre_id trace, frame;
     const char *session;
-    int limit; // of traces; 0: all
+    int limit;     // of traces; 0: all
+    int64_t after; // of POSTED: messages with a higher number only; a hint
     // Of TRACE: messages are wanted where a live frame works, and those they are forks
     // of; the others may be left out.
     bool only_open;
@@ -84,6 +86,7 @@ typedef struct cadre_lease {
     const char *owner; // names a run of a process, see run/lease.h
     const char *from;  // who is known to be gone; NULL, "": only a free lease is taken
     int seconds;
+    bool only_renew; // what the owner does not hold is not taken: ELOST
 } cadre_lease;
 
 // Thread: all but init and fini are called by many threads at once; no framework lock
@@ -115,7 +118,8 @@ typedef struct cadre_store_ops {
                          cadre_error *err);
 
     // Required. Takes, renews (same owner) or gives back (`seconds` 0) the lease of a
-    // trace; taking it raises the epoch. Errors: EBUSY naming the holder; ENOTFOUND.
+    // trace; taking it raises the epoch. Errors: EBUSY naming the holder; ENOTFOUND;
+    // ELOST.
     cadre_status (*lease)(void *state, const cadre_lease *wanted, int64_t *epoch,
                           cadre_error *err);
 
