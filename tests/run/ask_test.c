@@ -455,6 +455,77 @@ static void test_ask__stops_with_the_whole_run(void)
     team_case_close(&t);
 }
 
+// --- Time, transfers, sessions ---
+
+static cadre_status hurry(void *ctx, cadre_frame *frame, cadre_error *err)
+{
+    (void)ctx;
+    const cadre_call *calls[] = {
+        CADRE_CALL(.agent = cadre_frame_find(frame, "colour"), .timeout_ms = 100),
+        CADRE_CALL(.agent = cadre_frame_find(frame, "pass"))};
+    cadre_outcome out[2];
+    cadre_status status =
+        cadre_frame_batch(frame, CADRE_BATCH(.calls = calls, .n_calls = 2), out, err);
+    return status == CADRE_OK ? cadre_frame_set_output(frame, out[0].text, err)
+                              : status;
+}
+
+static void test_ask__takes_nobodys_time(void)
+{
+    team_case_open_fake(&t);
+    set_gate(false);
+    cadre_team_add_function(t.team,
+                            CADRE_FUNCTION(.name = "colour", .run = ask_colour));
+    cadre_team_add_function(t.team, CADRE_FUNCTION(.name = "pass", .run = pass));
+    cadre_team_add_function(t.team,
+                            CADRE_FUNCTION(.name = "hurried", .run = hurry,
+                                           .members = CADRE_NAMES("colour", "pass")));
+    cadre_team_set_root(t.team, "hurried");
+    if (start_asking()) {
+        cdr_clock_advance(t.clock, 5000);
+        answer(NULL, "red");
+        set_gate(true);
+        team_case_finish(&t);
+        team_case_check_answer(&t, "hurried", "colour? red");
+    }
+    team_case_close(&t);
+}
+
+static void test_ask__parks_behind_a_transfer_and_in_a_session(void)
+{
+    team_case_open(&t);
+    cadre_team_add_topology(
+        t.team, "handoff",
+        CADRE_TOPOLOGY(.name = "desk", .members = CADRE_NAMES("alice", "colour")));
+    cadre_team_add_llm(t.team, CADRE_LLM(.name = "alice", .model = DRIVEN_MODEL,
+                                         .handoffs = CADRE_NAMES("colour")));
+    cadre_team_add_function(t.team,
+                            CADRE_FUNCTION(.name = "colour", .run = ask_colour));
+    DRIVEN("alice", "to colour ask them", "say again");
+    team_case_run_with(&t, CADRE_RUN(.input = "go", .session = "s"));
+    snprintf(trace, sizeof trace, "%s", cadre_run_trace_id(t.run));
+    if (CHECK_STATUS(t.status, CADRE_EPARKED, &t.err)) {
+        check_frames("agent desk root waiting none\n"
+                     "  agent alice alice#1 waiting none\n"
+                     "    model driven/test 1 completed final\n"
+                     "    tool transfer_to_agent 1/0 completed final\n"
+                     "    agent colour transfer waiting none\n"
+                     "      ask ask ask#1 waiting none\n");
+        cadre_run *other = NULL;
+        cadre_error err = CADRE_ERROR_INIT;
+        CHECK_STATUS(cadre_run_start(t.team, CADRE_RUN(.input = "hm", .session = "s"),
+                                     &other, &err),
+                     CADRE_EBUSY, &err);
+        answer(NULL, "red");
+        resume();
+        team_case_check_answer(&t, "colour", "colour? red");
+        CHECK_INT(driven_count("alice"), 1);
+        team_case_run_with(&t, CADRE_RUN(.input = "and?", .session = "s"));
+        CHECK_STATUS(t.status, CADRE_EPARKED, &t.err); // colour spoke last
+    }
+    team_case_close(&t);
+}
+
 // --- Tools that need approval ---
 
 static adder adds;
@@ -562,6 +633,8 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_ask__keeps_what_others_finished_when_it_parks),
     CHECK_TEST(test_ask__stops_with_a_part_of_its_run),
     CHECK_TEST(test_ask__stops_with_the_whole_run),
+    CHECK_TEST(test_ask__takes_nobodys_time),
+    CHECK_TEST(test_ask__parks_behind_a_transfer_and_in_a_session),
     CHECK_TEST(test_approval__is_asked_before_the_tool_runs),
     CHECK_TEST(test_approval__that_is_not_given_is_told_to_the_model),
     CHECK_TEST(test_approval__holds_up_no_other_tool_of_the_turn),

@@ -532,12 +532,10 @@ void cdr_frame_end_locked(cadre_frame *frame, const cdr_ending *ending)
 
 void cdr_frame_park_locked(cadre_frame *frame)
 {
-    bool is_told = frame->status == CADRE_FRAME_RUNNING;
     if (frame->status == CADRE_FRAME_PENDING)
         return; // it has not started
     frame->status = CADRE_FRAME_WAITING;
-    if (is_told)
-        cdr_outbox_running_locked(frame);
+    cdr_outbox_running_locked(frame);
 }
 
 void cdr_frame_resume_root_locked(cdr_tree *tree, int64_t timeout_ms)
