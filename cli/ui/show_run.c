@@ -221,6 +221,8 @@ static int exit_of_completed(cadre_stop_reason reason)
     case CADRE_STOP_ABORTED:
     case CADRE_STOP_DIVERGED:
     case CADRE_STOP_ERROR:
+    case CADRE_STOP_INTERRUPTED:
+    case CADRE_STOP_RESTART_LIMIT:
         break;
     }
     return CLI_EXIT_OK;

@@ -3,6 +3,7 @@
 #include "support/folder.h"
 
 #include "cadre/cadre.h"
+#include "cadre/ext/model.h"
 #include "cadre/ext/store.h"
 #include "run/lease.h"
 #include "run/run.h"
@@ -281,6 +282,60 @@ static void test_resume__a_call_is_not_cut_for_ever(void)
         check_deadly_tool(cdr_kinds_stores[i]->type);
 }
 
+static int n_deadly_answers;
+
+static cadre_status answer_and_die(const void *state, cadre_frame *frame,
+                                   const cadre_request *request, cadre_sink *sink,
+                                   cadre_error *err)
+{
+    (void)state;
+    (void)frame;
+    (void)request;
+    (void)sink;
+    n_deadly_answers++;
+    atomic_store(&is_dead, true);
+    return cadre_fail(err, CADRE_EFAILED, "unheard");
+}
+
+static const cadre_model_ops deadly_model = {
+    .struct_size = sizeof(cadre_model_ops),
+    .provider = "deadly",
+    .summary = "ends the process",
+    .answer = answer_and_die,
+};
+
+static void test_resume__a_model_call_is_not_cut_for_ever(void)
+{
+    cadre_runtime *runtime = NULL;
+    cadre_error err = CADRE_ERROR_INIT;
+    fixture f = {.err = CADRE_ERROR_INIT};
+    cadre_run *run = NULL;
+    const cadre_result *result = NULL;
+    char trace[64];
+    n_deadly_answers = 0;
+    CHECK_OK(cadre_runtime_open(NULL, &runtime, &err), &err);
+    make_mortal(runtime);
+    CHECK_OK(cadre_runtime_register_model(runtime, &deadly_model, &err), &err);
+    f.team = cadre_team_new(runtime, "office");
+    cadre_team_add_llm(f.team, CADRE_LLM(.name = "clerk", .model = "deadly/m"));
+    run_until_dead(&f, trace);
+    cadre_status status = CADRE_ESTORE;
+    for (int i = 0; i < 10 && status == CADRE_ESTORE; i++) {
+        cadre_run_free(run);
+        run = NULL;
+        atomic_store(&is_dead, false);
+        CHECK_OK(cadre_run_resume(f.team, trace, NULL, &run, &err), &err);
+        status = cadre_run_wait(run, &result, NULL);
+    }
+    CHECK_INT(status, CADRE_EFAILED);
+    CHECK_INT(n_deadly_answers, 4); // the first, and 3 restarts
+    CHECK_INT(result->stop_reason, CADRE_STOP_INTERRUPTED);
+    CHECK_CONTAINS(result->error.message, "cut 4 times during this call");
+    cadre_run_free(run);
+    cadre_team_free(f.team);
+    cadre_runtime_close(runtime);
+}
+
 // A tool that was not safe when it was cut does not become safe by an edit.
 static void test_resume__what_was_unsafe_stays_so(void)
 {
@@ -403,6 +458,7 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_resume__a_live_run_of_this_process_is_busy),
     CHECK_TEST(test_resume__a_zombie_holds_nothing),
     CHECK_TEST(test_resume__a_call_is_not_cut_for_ever),
+    CHECK_TEST(test_resume__a_model_call_is_not_cut_for_ever),
     CHECK_TEST(test_resume__what_was_unsafe_stays_so),
     CHECK_TEST(test_resume__two_that_start_in_one_session_are_told_apart),
     CHECK_TEST(test_resume__has_a_time_of_its_own),

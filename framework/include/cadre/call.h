@@ -33,7 +33,9 @@ typedef enum cadre_stop_reason {
     CADRE_STOP_TIMEOUT,
     CADRE_STOP_ABORTED,
     CADRE_STOP_DIVERGED,
-    CADRE_STOP_ERROR
+    CADRE_STOP_ERROR,
+    CADRE_STOP_INTERRUPTED,  // cut while it ran, and not run again
+    CADRE_STOP_RESTART_LIMIT // cut again and again while it ran
 } cadre_stop_reason;
 
 typedef enum cadre_call_flags {

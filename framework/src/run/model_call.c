@@ -382,12 +382,17 @@ static void record_failure(model_call *call, cadre_status status,
     cdr_ending_of(call->frame, status, failure, &ending);
     ending.own = call->sink.usage;
     ending.own.model_calls = 1;
-    ending.stop_reason =
-        ending.status == CADRE_FRAME_FAILED ? CADRE_STOP_ERROR : ending.stop_reason;
+    if (ending.status == CADRE_FRAME_FAILED)
+        ending.stop_reason = call->frame->restarts > CDR_RESTART_LIMIT
+                                 ? CADRE_STOP_INTERRUPTED
+                                 : CADRE_STOP_ERROR;
     cdr_mutex_lock(&tree->mu);
     cdr_failure_unref(call->agent->work->child_failure);
     call->agent->work->child_failure = cdr_failure_ref(ending.failure);
-    call->agent->work->child_reason = CADRE_STOP_NONE;
+    call->agent->work->child_reason =
+        (unsigned char)(ending.stop_reason == CADRE_STOP_INTERRUPTED
+                            ? CADRE_STOP_INTERRUPTED
+                            : CADRE_STOP_NONE);
     cdr_frame_end_locked(call->frame, &ending);
     cdr_mutex_unlock(&tree->mu);
 }
@@ -485,6 +490,18 @@ static void model_call_fini(model_call *call)
     free(call->system);
 }
 
+// A call whose answer ends the program each time is not made for ever.
+static cadre_status check_restarts(const model_call *call, cadre_error *failure)
+{
+    int restarts = call->frame->restarts;
+    if (restarts <= CDR_RESTART_LIMIT)
+        return CADRE_OK;
+    return cadre_fail(failure, CADRE_EFAILED,
+                      "agent '%s': model '%s': the run was cut %d times during this "
+                      "call; it is not made again",
+                      call->agent->name, call->model->name, restarts);
+}
+
 static cadre_status ask(model_call *call, cadre_answer *answer, cadre_error *failure)
 {
     cadre_status status = CADRE_OK;
@@ -492,6 +509,8 @@ static cadre_status ask(model_call *call, cadre_answer *answer, cadre_error *fai
         status = cadre_fail(failure, CADRE_ENOMEM, "no memory for a model call");
     if (status == CADRE_OK)
         status = cdr_tree_flush(call->frame->tree, failure);
+    if (status == CADRE_OK)
+        status = check_restarts(call, failure);
     if (status == CADRE_OK) {
         cadre_event event = {.type = CADRE_EVENT_MESSAGE_START};
         event.u.message_start.message_id = call->message_text;

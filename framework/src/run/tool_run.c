@@ -30,7 +30,10 @@ static void frame_ending(cadre_result_code code, cdr_ending *ending)
         ending->stop_reason = CADRE_STOP_ABORTED;
     } else if (code != CADRE_RESULT_OK) {
         ending->status = CADRE_FRAME_FAILED;
-        ending->stop_reason = CADRE_STOP_ERROR;
+        ending->stop_reason = code == CADRE_RESULT_INTERRUPTED ? CADRE_STOP_INTERRUPTED
+                              : code == CADRE_RESULT_RESTART_LIMIT
+                                  ? CADRE_STOP_RESTART_LIMIT
+                                  : CADRE_STOP_ERROR;
     }
 }
 
@@ -457,12 +460,9 @@ cadre_status cdr_tools_replay(cadre_frame *frame, cdr_round *round, cadre_error 
 // not for ever.
 static bool settle_cut(cadre_frame *frame, cdr_tool_entry *entry)
 {
-    enum {
-        RESTART_LIMIT = 3
-    };
     if (!entry->was_running)
         return false;
-    if (entry->frame->restarts > RESTART_LIMIT) {
+    if (entry->frame->restarts > CDR_RESTART_LIMIT) {
         settle(frame, entry, CADRE_RESULT_RESTART_LIMIT,
                "Not done: it was cut again and again while this call ran.");
         return true;

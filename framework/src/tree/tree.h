@@ -46,6 +46,9 @@ typedef enum cdr_frame_kind {
     CDR_FRAME_ASK // a question to a person
 } cdr_frame_kind;
 
+// How often a call that was cut while it ran is begun again, without progress between.
+#define CDR_RESTART_LIMIT 3
+
 // Why a frame and all below it must end.
 typedef enum cdr_mark {
     CDR_MARK_NONE,
