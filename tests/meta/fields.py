@@ -31,6 +31,13 @@ agents:
     - {handoffs: [{to: triage}, {to: tech, message: help}, {to: tech}]}
   tech: [{text: "Solved."}]
 """
+ASKING_TEAM = """
+agents: {desk: {model: openai/any, tools: [person]}}
+tools: {person: {type: ask}}
+"""
+ASKING_SCRIPT = """
+agents: {desk: [{tool_calls: [{name: person, arguments: {question: Which?}}]}]}
+"""
 # What no script can make happen.
 UNSEEN = {"reasoning_delta"}
 # Names that CONTRIBUTING.md makes up.
@@ -52,11 +59,12 @@ def names(cell):
     return set(re.findall(r"`([a-z_]+)`", re.sub(r"\([^)]*\)", "", cell)))
 
 
-def run(folder, *options):
+def run(folder, *options, name="team"):
     """Returns what a run of the team prints, and its exit status."""
     ended = subprocess.run(
-        [os.environ["CADRE_BIN"], "run", "team.yaml", "Help", "--quiet", "--script",
-         "script.yaml", *options], cwd=folder, capture_output=True, text=True, check=False)
+        [os.environ["CADRE_BIN"], "run", f"{name}.yaml", "Help", "--quiet", "--script",
+         f"{name}-script.yaml", *options],
+        cwd=folder, capture_output=True, text=True, check=False)
     return ended.stdout, ended.returncode
 
 
@@ -73,8 +81,11 @@ def check_events(folder):
     printed, status = run(folder, "--events")
     events = [json.loads(line) for line in printed.splitlines()]
     refused, _ = run(folder, "--events", "--set", "unknown=1")
+    asking, waits = run(folder, "--events", name="asking")
+    if waits != 3:
+        yield f"the run that asks exits with {waits}"
     seen = set()
-    for event in [*events, json.loads(refused)]:
+    for event in [*events, *map(json.loads, [refused, *asking.splitlines()])]:
         seen.add(event["type"])
         yield from compare(event["type"], kinds.get(event["type"], set()) | common,
                            set(event))
@@ -178,8 +189,9 @@ def check_names():
 def main():
     problems = [*check_keys(), *check_names()]
     with tempfile.TemporaryDirectory() as folder:
-        pathlib.Path(folder, "team.yaml").write_text(TEAM, encoding="utf-8")
-        pathlib.Path(folder, "script.yaml").write_text(SCRIPT, encoding="utf-8")
+        for name, text in (("team", TEAM), ("team-script", SCRIPT),
+                           ("asking", ASKING_TEAM), ("asking-script", ASKING_SCRIPT)):
+            pathlib.Path(folder, f"{name}.yaml").write_text(text, encoding="utf-8")
         problems += check_events(folder)
         problems += check_json(folder)
     return tree.verdict(problems)
