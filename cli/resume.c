@@ -90,8 +90,8 @@ static int resume_run(const cli_arguments *arguments)
 }
 
 static const cli_option options[] = {
-    CLI_REQUEST_OPTIONS("without TRACE: go on with every run that was cut; with TRACE "
-                        "as for run"),
+    CLI_REQUEST_OPTIONS("without TRACE: go on with all that were cut or are "
+                        "answered; with TRACE as for run"),
     {"accept-changes", NULL, "go on with another shape of the team too"},
 };
 
@@ -116,6 +116,9 @@ const cadre_command cadre_command_resume = {
         "again for it. A tool that was running at the cut runs again only if its\n"
         "team file says `replay: safe`; else the model is told that it was\n"
         "interrupted.\n"
+        "\n"
+        "A parked run goes on when `cadre answer` has answered it; without an answer\n"
+        "its questions are told once more.\n"
         "\n"
         "Output and exit status are those of `cadre run`. Exit status 5: another\n"
         "program holds the run, or the store has no such run. With --all the runs\n"

@@ -166,6 +166,7 @@ const cadre_command cadre_command_runs = {
     .n_options = sizeof(options) / sizeof(options[0]),
     .details =
         "Each with its trace id, status, team, session and age. One that is `cut` was\n"
-        "running when its program ended: `cadre resume` goes on with it.\n",
+        "running when its program ended: `cadre resume` goes on with it. One that is\n"
+        "`waiting` asks something: `cadre wait` tells what.\n",
     .run = runs_run,
 };

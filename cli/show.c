@@ -2,11 +2,13 @@
 #include "ui/command.h"
 #include "ui/options.h"
 #include "ui/output.h"
+#include "ui/questions.h"
 #include "ui/record.h"
 #include "ui/report.h"
 #include "ui/store.h"
 #include "ui/text.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 // A text under its heading, indented, line by line.
@@ -57,6 +59,46 @@ static void print_speaker(FILE *stream, const cadre_message *message)
     fputc('\n', stream);
 }
 
+// The question that a message answers; NULL: it answers none.
+static const cadre_frame_info *question_of(cli_frames frames,
+                                           const cadre_message *message)
+{
+    bool may_answer = message->role == CADRE_ROLE_USER && message->is_input;
+
+    for (size_t i = 0; may_answer && i < frames.count; i++)
+        if (strcmp(frames.items[i].id, message->frame_id) == 0)
+            return strcmp(frames.items[i].kind, "ask") == 0 ? &frames.items[i] : NULL;
+    return NULL;
+}
+
+// "answer to: Which one?", and what a person said.
+static void print_answer(FILE *stream, const cadre_frame_info *question,
+                         const cadre_message *message)
+{
+    char *asked = cli_question_text(question);
+    char *said = cli_question_said(message->text);
+
+    fputs("answer to: ", stream);
+    print_words(stream, asked ? asked : "");
+    fputs(message->position < 0 ? " (not read yet)\n" : "\n", stream);
+    print_text(stream, said ? said : message->text);
+    free(asked);
+    free(said);
+}
+
+static void print_message(FILE *stream, cli_frames frames, const cadre_message *message)
+{
+    const cadre_frame_info *question = question_of(frames, message);
+
+    if (question) {
+        print_answer(stream, question, message);
+        return;
+    }
+    print_speaker(stream, message);
+    print_text(stream, message->text);
+    print_calls(stream, message);
+}
+
 static size_t print_conversation(const cli_record *it, const char *id, FILE *stream)
 {
     size_t n_messages = 0, n_printed = 0;
@@ -69,9 +111,7 @@ static size_t print_conversation(const cli_record *it, const char *id, FILE *str
             continue;
         if (n_printed++ > 0)
             fputc('\n', stream);
-        print_speaker(stream, message);
-        print_text(stream, message->text);
-        print_calls(stream, message);
+        print_message(stream, it->frames, message);
     }
     return n_printed;
 }
@@ -109,6 +149,20 @@ static int print_json(const cli_record *it, const char *conversation)
     return cli_output_finish(&output, is_there ? CLI_EXIT_OK : CLI_EXIT_USAGE);
 }
 
+// What is asked stands at the end: nobody has said more yet. The commands that answer
+// are told by `cadre wait`.
+static void print_questions(const cli_record *it, FILE *stream)
+{
+    cli_questions questions;
+
+    if (!cli_questions_init_record(&questions, it->record))
+        return;
+    if (questions.n_open > 0)
+        fputc('\n', stream);
+    cli_questions_print(stream, &questions, it->info->trace_id, NULL);
+    cli_questions_fini(&questions);
+}
+
 static int show_record(const cli_record *it, const char *conversation)
 {
     const char *id = conversation           ? conversation
@@ -121,6 +175,8 @@ static int show_record(const cli_record *it, const char *conversation)
     bool is_there = print_conversation(it, id, page.stream) > 0 || !conversation;
     if (!is_there)
         report_nothing(conversation);
+    if (!conversation && !cli_record_has_ended(it->info))
+        print_questions(it, page.stream);
     return cli_page_finish(&page, is_there ? CLI_EXIT_OK : CLI_EXIT_USAGE);
 }
 

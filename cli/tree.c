@@ -53,7 +53,7 @@ static int tree_run(const cli_arguments *arguments)
 }
 
 static const cli_option options[] = {
-    {"all", NULL, "models and tools too"},
+    {"all", NULL, "models, tools and questions too"},
     {"json", NULL, "print one JSON object: the run and its frames"},
     {"store", "URL", "where runs are recorded: " CLI_STORE_OPTION},
     {"plain", NULL, "no colours on a terminal"},

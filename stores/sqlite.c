@@ -70,19 +70,45 @@ static cadre_status parse_url(sqlite_store *store, const char *url, char path[PA
     return take_durability(store, mark ? mark + 1 : NULL, err);
 }
 
+// Where a path leads that may be a link, to nothing yet. False: it is none.
+static bool find_target(const char *path, char target[PATH_MAX])
+{
+    enum {
+        MAX_LINKS = 40 // as the kernel has it
+    };
+    char text[PATH_MAX];
+    snprintf(target, PATH_MAX, "%s", path);
+    for (int i = 0; i < MAX_LINKS; i++) {
+        ssize_t len = readlink(target, text, sizeof(text) - 1);
+        if (len < 0)
+            return i > 0;
+        text[len] = '\0';
+        char *slash = text[0] == '/' ? NULL : strrchr(target, '/');
+        size_t kept = slash ? (size_t)(slash - target) + 1 : 0;
+        if (kept + (size_t)len >= PATH_MAX)
+            return true;
+        memcpy(target + kept, text, (size_t)len + 1);
+    }
+    return true;
+}
+
 // Makes an empty file that only its owner can read; SQLite gives those beside it the
 // same mode. One that is there keeps its own.
 static cadre_status make_file(const char *path, cadre_error *err)
 {
-    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    char target[PATH_MAX];
+    bool is_link = find_target(path, target);
+    int fd = open(target, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd >= 0) {
         close(fd); // new: nobody has locks on it that would go with this
         return CADRE_OK;
     }
     if (errno == EEXIST)
         return CADRE_OK;
-    return cadre_fail(err, CADRE_ESTORE, "store 'sqlite': %.200s: cannot be made: %s",
-                      path, strerrordesc_np(errno));
+    return cadre_fail(err, CADRE_ESTORE,
+                      "store 'sqlite': %.200s%s%.200s: cannot be made: %s", path,
+                      is_link ? ": is a link to " : "", is_link ? target : "",
+                      strerrordesc_np(errno));
 }
 
 static bool has_wal(const char *path)
@@ -132,7 +158,9 @@ static cadre_status open_writer(sqlite_store *store, cadre_error *err)
         cdr_sqlite_connection_open(writer, store->path, CDR_SQLITE_WRITER, err);
     if (status != CADRE_OK)
         return status;
-    status = set_up_writer(store, is_unclean, err);
+    status = cdr_sqlite_place_init(&store->writer.place, store->path, err);
+    if (status == CADRE_OK)
+        status = set_up_writer(store, is_unclean, err);
     if (status != CADRE_OK)
         cdr_sqlite_connection_close(writer);
     return status;
@@ -202,7 +230,7 @@ static cadre_status sqlite_init(void *state, const char *url, cadre_error *err)
         store->path = NULL;
         return status;
     }
-    cdr_sqlite_readers_init(&store->readers, store->path);
+    cdr_sqlite_readers_init(&store->readers, &store->writer.place);
     return CADRE_OK;
 }
 

@@ -101,8 +101,8 @@ static void end(cli_live_frame *frame, const cadre_event *event)
 static void say(cli_live_frame *frame, const char *verb, const char *object)
 {
     // What is too long is cut; half a character at its end is shown as \x...
-    snprintf(frame->doing, sizeof(frame->doing), "%s%s%s", verb, *object ? " " : "",
-             object);
+    snprintf(frame->doing, sizeof(frame->doing), "%s%s%s", verb,
+             *verb && *object ? " " : "", object);
 }
 
 static void append(cli_live_frame *frame, const char *text)
@@ -129,6 +129,8 @@ static void say_tools(cli_live_frame *frame)
 // The last line that one of them told, as long as that one runs.
 static void say_progress(cli_live_frame *frame, const cadre_event *event)
 {
+    if (frame->is_asking)
+        return;
     snprintf(frame->told_by, sizeof(frame->told_by), "%s",
              event->u.tool_progress.call_id);
     say(frame, "runs", event->u.tool_progress.name);
@@ -142,7 +144,7 @@ static void start_tool(cli_live_frame *frame, const cadre_event *event)
         frame->tools = json_object();
     json_object_set_new(frame->tools, event->u.tool_call.call_id,
                         json_string(event->u.tool_call.name));
-    if (!*frame->told_by)
+    if (!*frame->told_by && !frame->is_asking)
         say_tools(frame);
 }
 
@@ -153,7 +155,7 @@ static void end_tool(cli_live_frame *frame, const cadre_event *event)
     json_object_del(frame->tools, id);
     if (strncmp(frame->told_by, id, sizeof(frame->told_by) - 1) == 0)
         frame->told_by[0] = '\0';
-    if (*frame->told_by)
+    if (*frame->told_by || frame->is_asking)
         return;
     if (json_object_size(frame->tools) > 0)
         say_tools(frame);
@@ -169,9 +171,36 @@ static void hand_over(cli_live_frame *frame, const cadre_event *event)
     say(frame, "handed over to", event->u.transfer.to);
 }
 
-static void update(cli_live_frame *frame, const cadre_event *event)
+static void ask(cli_live_frame *frame, const cadre_event *event)
+{
+    frame->is_asking = true;
+    say(frame, "", event->u.interrupt.question);
+}
+
+// Nobody tells of the answer: it is there when the agent is heard of again. Tools of
+// the same turn go on meanwhile.
+static bool is_still_asking(const cli_live_frame *frame, const cadre_event *event)
 {
     switch (event->type) {
+    case CADRE_EVENT_TOOL_RESULT:
+        return json_object_size(frame->tools) > 1 ||
+               !json_object_get(frame->tools, event->u.tool_result.call_id);
+    case CADRE_EVENT_INTERRUPT:
+    case CADRE_EVENT_TOOL_CALL:
+    case CADRE_EVENT_TOOL_PROGRESS:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void update(cli_live_frame *frame, const cadre_event *event)
+{
+    frame->is_asking = frame->is_asking && is_still_asking(frame, event);
+    switch (event->type) {
+    case CADRE_EVENT_INTERRUPT:
+        ask(frame, event);
+        break;
     case CADRE_EVENT_MESSAGE_START:
         say(frame, "asks its model", "");
         break;
@@ -251,7 +280,7 @@ static void fill_row(cli_tree_row *row, cli_live_frame *frame, unsigned n_draws,
         row->state = cadre_frame_status_name(frame->status);
         row->duration_ms = frame->duration_ms;
     } else {
-        row->state = working[n_draws % 4];
+        row->state = frame->is_asking ? "asks a person" : working[n_draws % 4];
         row->duration_ms = now_ms - frame->started_ms;
     }
 }

@@ -18,6 +18,7 @@ typedef struct cli_live_frame {
     bool is_transfer; // got there by a handover
     bool has_handed_over;
     bool has_ended;
+    bool is_asking; // a person
     cadre_frame_status status;
     int64_t started_ms; // monotonic
     int64_t duration_ms;

@@ -136,6 +136,16 @@ bool cli_arguments_has(const cli_arguments *arguments, const char *name)
     return last_given(arguments, name) != NULL;
 }
 
+bool cli_arguments_has_flag(const cli_arguments *arguments, const char *name)
+{
+    for (size_t i = 0; i < arguments->n_given; i++) {
+        const cli_option *option = arguments->given[i].option;
+        if (!option->value && strcmp(option->name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
 const char *cli_arguments_value(const cli_arguments *arguments, const char *name)
 {
     const cli_given *given = last_given(arguments, name);

@@ -33,6 +33,8 @@ void cli_arguments_fini(cli_arguments *arguments);
 
 // `name` must be in the command's table.
 bool cli_arguments_has(const cli_arguments *arguments, const char *name);
+// Is it given? The command may have no flag of this name.
+bool cli_arguments_has_flag(const cli_arguments *arguments, const char *name);
 const char *cli_arguments_value(const cli_arguments *arguments, const char *name);
 
 // The nth argument; NULL: not given.

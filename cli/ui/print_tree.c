@@ -2,6 +2,7 @@
 #include "print_tree.h"
 
 #include "duration.h"
+#include "questions.h"
 #include "text.h"
 #include "tree_layout.h"
 
@@ -271,6 +272,23 @@ static const char *note_of(const cadre_frame_info *frame)
     return strcmp(frame->key, "transfer") == 0 ? "(transfer)" : "";
 }
 
+// "Which one? -> the first". NULL: the frame is no question.
+static char *make_question_note(const cadre_frame_info *frame)
+{
+    if (strcmp(frame->kind, "ask") != 0)
+        return NULL;
+    char *question = cli_question_text(frame);
+    char *answer = cli_question_said(frame->output);
+    char *note = NULL;
+
+    if (!question || !answer ||
+        asprintf(&note, "%s%s%s", question, *answer ? " -> " : "", answer) < 0)
+        note = NULL;
+    free(question);
+    free(answer);
+    return note;
+}
+
 static bool is_agent(const cadre_frame_info *frame)
 {
     return strcmp(frame->kind, "agent") == 0;
@@ -301,7 +319,8 @@ typedef struct row_source {
     cli_frames frames;
     cli_tree_scope scope;
     const int *agent_parents;
-    int *row_of; // of each frame
+    int *row_of;  // of each frame
+    char **notes; // the same, where they had to be made; owned
 } row_source;
 
 static int parent_of(const row_source *source, size_t i)
@@ -327,11 +346,15 @@ static size_t fill_rows(const row_source *source, cli_tree_row *rows, int *paren
             rows[above].input_tokens -= frame->usage.input_tokens;
             rows[above].output_tokens -= frame->usage.output_tokens;
         }
-        if (is_row)
+        if (is_row) {
             fill_row(&rows[n], frame);
-        else
+            source->notes[i] = make_question_note(frame);
+            if (source->notes[i])
+                rows[n].note = source->notes[i];
+        } else {
             rows[n] = (cli_tree_row){
                 .name = frame->name, .note = frame->error.message, .is_remark = true};
+        }
         parents[n] = above;
         source->row_of[i] = (int)n++;
     }
@@ -345,10 +368,11 @@ bool cli_tree_print_frames(cli_frames frames, cli_tree_scope scope,
     int *row_of = calloc(frames.count + 1, sizeof(*row_of));
     int *parents = calloc(frames.count + 1, sizeof(*parents));
     cli_tree_row *rows = calloc(frames.count + 1, sizeof(*rows));
-    bool has_memory = agent_parents && row_of && parents && rows;
+    char **notes = calloc(frames.count + 1, sizeof(*notes));
+    bool has_memory = agent_parents && row_of && parents && rows && notes;
 
     if (has_memory) {
-        const row_source source = {frames, scope, agent_parents, row_of};
+        const row_source source = {frames, scope, agent_parents, row_of, notes};
         cli_tree_page page = {.rows = rows, .parents = parents};
         size_t screen_rows = 0;
         page.n = fill_rows(&source, rows, parents);
@@ -356,6 +380,9 @@ bool cli_tree_print_frames(cli_frames frames, cli_tree_scope scope,
             cli_terminal_size(terminal, &page.columns, &screen_rows);
         cli_tree_print(&page, terminal, stream, NULL);
     }
+    for (size_t i = 0; notes && i < frames.count; i++)
+        free(notes[i]);
+    free(notes);
     free(agent_parents);
     free(row_of);
     free(parents);

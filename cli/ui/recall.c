@@ -2,6 +2,7 @@
 #include "recall.h"
 
 #include "command.h"
+#include "questions.h"
 #include "record.h"
 
 #include <limits.h>
@@ -58,7 +59,8 @@ static cadre_status take_cut(void *ctx, const cadre_record_info *info, cadre_err
 {
     cut_list *list = ctx;
 
-    if (strcmp(cli_record_status(info), "cut") != 0)
+    bool is_parked = info->status == CADRE_FRAME_WAITING && !info->is_held;
+    if (!is_parked && strcmp(cli_record_status(info), "cut") != 0)
         return CADRE_OK;
     char **ids = realloc(list->ids, (list->n + 2) * sizeof(*ids));
     char *id = strdup(info->trace_id);
@@ -71,6 +73,44 @@ static cadre_status take_cut(void *ctx, const cadre_record_info *info, cadre_err
     ids[list->n++] = id;
     ids[list->n] = NULL;
     return CADRE_OK;
+}
+
+// Can it be gone on with? A run that was cut, and a parked one with an answer.
+static cadre_status look(cadre_runtime *runtime, const char *trace, bool *is_ready,
+                         cadre_error *err)
+{
+    cadre_record *record = NULL;
+    cli_questions questions;
+    cadre_status status = cadre_record_open(runtime, trace, &record, err);
+
+    if (status != CADRE_OK)
+        return status;
+    *is_ready = cadre_record_get_info(record)->status != CADRE_FRAME_WAITING;
+    if (!*is_ready && cli_questions_init_record(&questions, record)) {
+        *is_ready = questions.n_open < questions.n;
+        cli_questions_fini(&questions);
+    }
+    cadre_record_close(record);
+    return CADRE_OK;
+}
+
+static cadre_status keep_ready(cadre_runtime *runtime, cut_list *list, cadre_error *err)
+{
+    size_t n_kept = 0;
+    cadre_status status = CADRE_OK;
+
+    for (size_t i = 0; i < list->n; i++) {
+        bool is_ready = false;
+        if (status == CADRE_OK)
+            status = look(runtime, list->ids[i], &is_ready, err);
+        if (is_ready)
+            list->ids[n_kept++] = list->ids[i];
+        else
+            free(list->ids[i]);
+    }
+    list->n = n_kept;
+    list->ids[n_kept] = NULL;
+    return status;
 }
 
 // They come newest first.
@@ -91,7 +131,10 @@ char **cli_recall_cut(cadre_runtime *runtime, cadre_error *err)
         cadre_fail(err, CADRE_ENOMEM, "out of memory");
         return NULL;
     }
-    if (cadre_record_list(runtime, 0, take_cut, &list, err) != CADRE_OK) {
+    cadre_status status = cadre_record_list(runtime, 0, take_cut, &list, err);
+    if (status == CADRE_OK)
+        status = keep_ready(runtime, &list, err);
+    if (status != CADRE_OK) {
         cli_recall_free(list.ids);
         return NULL;
     }

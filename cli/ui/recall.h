@@ -18,8 +18,9 @@ const char *cli_recall_script(const json_t *metadata);
 // Can the run be gone on with? CLI_EXIT_OK, or what the program exits with and why.
 int cli_recall_check(const cadre_record_info *info, cadre_error *err);
 
-// The runs of the store that were cut, oldest first: their ids, ended by NULL. Free it
-// with cli_recall_free. NULL with `err`: the store cannot be read, or no memory.
+// The runs of the store that were cut, and those that are parked with an answer that
+// nobody has read, oldest first: their ids, ended by NULL. Free it with
+// cli_recall_free. NULL with `err`: the store cannot be read, or no memory.
 char **cli_recall_cut(cadre_runtime *runtime, cadre_error *err);
 void cli_recall_free(char **ids); // NULL ok
 

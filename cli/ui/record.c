@@ -73,6 +73,18 @@ const char *cli_record_status(const cadre_record_info *info)
     return is_cut ? "cut" : cadre_frame_status_name(info->status);
 }
 
+// A holder is "boot/pid namespace/time namespace/pid/start/host/run".
+long cli_record_process(const cadre_record_info *info)
+{
+    const char *at = info->held_by;
+
+    for (int i = 0; i < 3 && at; i++) {
+        at = strchr(at, '/');
+        at = at ? at + 1 : NULL;
+    }
+    return at ? strtol(at, NULL, 10) : 0;
+}
+
 json_t *cli_record_json(const cadre_record_info *info)
 {
     json_t *object = json_object();

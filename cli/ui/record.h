@@ -28,6 +28,9 @@ bool cli_record_has_ended(const cadre_record_info *info);
 // The status as people and programs read it: a run that nobody runs any more is "cut".
 const char *cli_record_status(const cadre_record_info *info);
 
+// The process that holds the run, or did last; 0: nobody knows.
+long cli_record_process(const cadre_record_info *info);
+
 // {trace_id, team, status, session, held_by, created_at, offline, inputs, metadata};
 // new reference, NULL: no memory.
 json_t *cli_record_json(const cadre_record_info *info);

@@ -143,3 +143,44 @@ int cli_exit_of_error(const cadre_error *err)
         return CLI_EXIT_FAILED;
     }
 }
+
+// No default: a new reason makes the compiler ask here. Some of these only come with a
+// run that failed.
+static int exit_of_completed(cadre_stop_reason reason)
+{
+    switch (reason) {
+    case CADRE_STOP_MAX_TURNS:
+    case CADRE_STOP_LIMIT: // the model's: its answer was cut
+        return CLI_EXIT_LIMIT;
+    case CADRE_STOP_NONE:
+    case CADRE_STOP_FINAL:
+    case CADRE_STOP_MAX_HANDOFFS:
+    case CADRE_STOP_LOOP:
+    case CADRE_STOP_TIMEOUT:
+    case CADRE_STOP_ABORTED:
+    case CADRE_STOP_DIVERGED:
+    case CADRE_STOP_ERROR:
+    case CADRE_STOP_INTERRUPTED:
+    case CADRE_STOP_RESTART_LIMIT:
+        break;
+    }
+    return CLI_EXIT_OK;
+}
+
+int cli_exit_of_run(cadre_frame_status status, cadre_stop_reason reason,
+                    cadre_error_class error_class)
+{
+    switch (status) {
+    case CADRE_FRAME_COMPLETED:
+        return exit_of_completed(reason);
+    case CADRE_FRAME_WAITING:
+        return CLI_EXIT_WAITS;
+    case CADRE_FRAME_TIMEOUT:
+    case CADRE_FRAME_ABORTED:
+        return CLI_EXIT_ABORTED;
+    default:
+        return error_class == CADRE_CLASS_STORE || error_class == CADRE_CLASS_LEASE
+                   ? CLI_EXIT_STORE
+                   : CLI_EXIT_FAILED;
+    }
+}

@@ -31,4 +31,8 @@ void cli_report_notes(const cadre_team *team);
 // What a failure before or beside a run makes the program exit with.
 int cli_exit_of_error(const cadre_error *err);
 
+// What a run that ended so, or is parked, makes it exit with.
+int cli_exit_of_run(cadre_frame_status status, cadre_stop_reason reason,
+                    cadre_error_class error_class);
+
 #endif

@@ -7,6 +7,7 @@
 #include "output.h"
 #include "recall.h"
 #include "report.h"
+#include "shell.h"
 #include "text.h"
 
 #include <cadre/cadre.h>
@@ -18,6 +19,7 @@ void cli_request_fini(cli_request *request)
 {
     free(request->input);
     free(request->resume);
+    free(request->options);
     json_decref(request->inputs);
     json_decref(request->metadata);
     cli_store_fini(&request->store);
@@ -60,13 +62,14 @@ int cli_request_read_sets(const cli_arguments *arguments, json_t **inputs)
 
 static int read_form(cli_request *it, const cli_arguments *arguments)
 {
-    bool is_json = cli_arguments_has(arguments, "json");
-    bool is_events = cli_arguments_has(arguments, "events");
+    bool is_json = cli_arguments_has_flag(arguments, "json");
+    bool is_events = cli_arguments_has_flag(arguments, "events");
+    bool wants_all = cli_arguments_has_flag(arguments, "all");
 
     if (is_json && is_events)
         return cli_report_usage(arguments->command,
                                 "'--json' and '--events' exclude each other");
-    if (cli_arguments_has(arguments, "all") && !is_json && !it->trace)
+    if (wants_all && !is_json && !it->trace)
         return cli_report_usage(arguments->command, "'--all' goes with '--json'");
     it->show = (cli_show_config){
         .form = is_json     ? CLI_SHOW_JSON
@@ -74,79 +77,59 @@ static int read_form(cli_request *it, const cli_arguments *arguments)
                             : CLI_SHOW_ANSWER,
         .is_quiet = cli_arguments_has(arguments, "quiet"),
         .is_plain = cli_arguments_has(arguments, "plain"),
-        .wants_all_frames = cli_arguments_has(arguments, "all"),
+        .wants_all_frames = wants_all,
         .timeout = cli_arguments_value(arguments, "timeout"),
         .timeout_ms = it->timeout_ms,
     };
     return CLI_EXIT_OK;
 }
 
-static int read_timeout(cli_request *it, const cli_arguments *arguments)
+int cli_request_read_timeout(const cli_arguments *arguments, int64_t *timeout_ms)
 {
     const char *timeout = cli_arguments_value(arguments, "timeout");
 
     if (!timeout)
         return CLI_EXIT_OK;
-    if (!cli_duration_parse(timeout, &it->timeout_ms))
+    if (!cli_duration_parse(timeout, timeout_ms))
         return cli_report_usage(arguments->command,
                                 "option '--timeout': expected a duration such as "
                                 "250ms, 10s, 5m or 2h, not '%s'",
                                 timeout);
-    if (it->timeout_ms == 0)
+    if (*timeout_ms == 0)
         return cli_report_usage(
             arguments->command,
             "option '--timeout': 0 is no limit; leave the option out");
     return CLI_EXIT_OK;
 }
 
-// As a shell reads it.
-static void print_word(FILE *stream, const char *word)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                "0123456789_./:=,@%+-";
-
-    if (*word && strspn(word, plain) == strlen(word)) {
-        fputs(word, stream);
-        return;
-    }
-    fputc('\'', stream);
-    for (; *word; word++) {
-        if (*word == '\'')
-            fputs("'\\''", stream);
-        else
-            fputc(*word, stream);
-    }
-    fputc('\'', stream);
-}
-
 // What the record does not say must be said again: the store, and what a resume was
 // told otherwise; how a run was shown is a matter of each time.
-static bool write_resume(cli_request *it, const cli_arguments *arguments)
+static bool write_options(cli_request *it, const cli_arguments *arguments)
 {
     static const char *const kept[] = {"store", "offline", "script"};
     size_t n_kept = it->trace ? sizeof(kept) / sizeof(kept[0]) : 1;
-    bool names_team = it->team_path && (it->trace || !cli_recall_team(it->metadata));
     size_t len = 0;
-    FILE *stream = it->store.file ? open_memstream(&it->resume, &len) : NULL;
+    FILE *stream = it->store.file ? open_memstream(&it->options, &len) : NULL;
 
     if (!stream)
         return !it->store.file;
+    cli_shell_print_options(stream, arguments, kept, n_kept);
+    return fclose(stream) == 0;
+}
+
+static bool write_resume(cli_request *it)
+{
+    bool names_team = it->team_path && (it->trace || !cli_recall_team(it->metadata));
+    size_t len = 0;
+    FILE *stream = it->options ? open_memstream(&it->resume, &len) : NULL;
+
+    if (!stream)
+        return !it->options;
     if (names_team) {
         fputc(' ', stream);
-        print_word(stream, it->team_path);
+        cli_shell_print(stream, it->team_path);
     }
-    for (size_t i = 0; i < arguments->n_given; i++) {
-        const cli_given *given = &arguments->given[i];
-        for (size_t k = 0; k < n_kept; k++) {
-            if (strcmp(given->option->name, kept[k]) != 0)
-                continue;
-            fprintf(stream, " --%s", kept[k]);
-            if (given->value) {
-                fputc(' ', stream);
-                print_word(stream, given->value);
-            }
-        }
-    }
+    fputs(it->options, stream);
     return fclose(stream) == 0;
 }
 
@@ -157,7 +140,7 @@ int cli_request_init(cli_request *request, const cli_arguments *arguments,
     request->runtime =
         *CADRE_RUNTIME(.offline = cli_arguments_has(arguments, "offline"),
                        .script = cli_arguments_value(arguments, "script"));
-    int exit_status = read_timeout(request, arguments);
+    int exit_status = cli_request_read_timeout(arguments, &request->timeout_ms);
     if (exit_status == CLI_EXIT_OK)
         exit_status = read_form(request, arguments);
     if (exit_status == CLI_EXIT_OK)
@@ -168,15 +151,15 @@ int cli_request_init(cli_request *request, const cli_arguments *arguments,
         return CLI_EXIT_FAILED;
     if (!trace)
         request->metadata = cli_recall_metadata(team_path, request->runtime.script);
-    if (!write_resume(request, arguments))
+    if (!write_options(request, arguments) || !write_resume(request))
         return no_memory();
     request->show.resume = request->resume;
+    request->show.options = request->options;
     return CLI_EXIT_OK;
 }
 
-// There is no run: tells why, in the form that was asked for.
-static int report_no_run(const cli_request *it, const cadre_team *team,
-                         const cadre_error *err, int exit_status)
+int cli_request_report(const cli_request *it, const cadre_team *team,
+                       const cadre_error *err, int exit_status)
 {
     cli_output output;
 
@@ -225,7 +208,11 @@ static int run_team(cli_request *it, cadre_team *team)
     cli_signals_init(&signals);
     if (start(it, team, &run, &err) != CADRE_OK) {
         cli_signals_stop(&signals);
-        return report_no_run(it, team, &err, exit_of_no_run(it, &err));
+        if (it->may_be_held && err.status == CADRE_EBUSY) {
+            cli_report_note("%s", err.text);
+            return CLI_EXIT_OK;
+        }
+        return cli_request_report(it, team, &err, exit_of_no_run(it, &err));
     }
     int exit_status = cli_show_run(run, &signals, &it->show);
     it->was_stopped = signals.was_stopped || signals.output_was_closed;
@@ -243,9 +230,9 @@ static int load_and_run(cli_request *it, cadre_runtime *runtime)
     if (status == CADRE_OK)
         exit_status = run_team(it, team);
     else if (status == CADRE_EIO && !team) // the file that was named cannot be read
-        exit_status = report_no_run(it, team, &err, CLI_EXIT_USAGE);
+        exit_status = cli_request_report(it, team, &err, CLI_EXIT_USAGE);
     else
-        exit_status = report_no_run(it, team, &err, cli_exit_of_error(&err));
+        exit_status = cli_request_report(it, team, &err, cli_exit_of_error(&err));
     cli_background_wait(runtime, it->show.is_quiet);
     cadre_team_free(team);
     return exit_status;
@@ -280,7 +267,9 @@ static int recall(cli_request *it, cadre_error *err)
     cadre_record *record = NULL;
     int exit_status = CLI_EXIT_OK;
 
-    cadre_status status = cli_store_open(&it->store, CADRE_RUNTIME(0), &runtime, err);
+    cadre_status status = cli_store_find(&it->store, err);
+    if (status == CADRE_OK)
+        status = cli_store_open(&it->store, CADRE_RUNTIME(0), &runtime, err);
     if (status == CADRE_OK)
         status = cadre_record_open(runtime, it->trace, &record, err);
     if (status == CADRE_OK)
@@ -300,9 +289,9 @@ int cli_request_run(cli_request *request)
     int exit_status = request->trace ? recall(request, &err) : CLI_EXIT_OK;
 
     if (exit_status != CLI_EXIT_OK)
-        return report_no_run(request, NULL, &err, exit_status);
+        return cli_request_report(request, NULL, &err, exit_status);
     if (cli_store_open(&request->store, &request->runtime, &runtime, &err) != CADRE_OK)
-        return report_no_run(request, NULL, &err, cli_exit_of_error(&err));
+        return cli_request_report(request, NULL, &err, cli_exit_of_error(&err));
     exit_status = load_and_run(request, runtime);
     cadre_runtime_close(runtime);
     return exit_status;

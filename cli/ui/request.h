@@ -21,7 +21,7 @@
         {"store", "URL", "where runs are recorded: " CLI_STORE_OPTION},                \
         {"plain", NULL, "no colours and no live tree on a terminal"},                  \
     {                                                                                  \
-        "quiet", NULL, "print nothing on stderr but failures"                          \
+        "quiet", NULL, "print nothing on stderr but failures and questions"            \
     }
 
 typedef struct cli_request {
@@ -33,7 +33,9 @@ typedef struct cli_request {
     char *input;           // of a new run; owned
     json_t *inputs;        // owned; an object
     json_t *metadata;      // owned; that of the run
+    bool may_be_held;      // that another program has the run already is fine
     char *resume;          // owned; see cli_show_config
+    char *options;         // owned; the same
     bool was_stopped;      // by a signal or by who reads stdout
     int64_t timeout_ms;
     cli_store store;
@@ -50,6 +52,14 @@ void cli_request_fini(cli_request *request);
 // Runs it to its end, closes stdout unless it is one of many, and returns what the
 // program exits with.
 int cli_request_run(cli_request *request);
+
+// There is no run: tells why, in the form that was asked for, and returns the exit
+// status. `team` may be NULL.
+int cli_request_report(const cli_request *request, const cadre_team *team,
+                       const cadre_error *err, int exit_status);
+
+// Reads the option --timeout alone. CLI_EXIT_OK, or a failure told on stderr.
+int cli_request_read_timeout(const cli_arguments *arguments, int64_t *timeout_ms);
 
 // Reads the options --set alone, into a new object. The same.
 int cli_request_read_sets(const cli_arguments *arguments, json_t **inputs);

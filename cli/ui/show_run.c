@@ -7,6 +7,7 @@
 #include "live_tree.h"
 #include "output.h"
 #include "print_tree.h"
+#include "questions.h"
 #include "report.h"
 #include "summary.h"
 
@@ -150,10 +151,12 @@ static void follow(show *it)
     it->live = NULL;
 }
 
-static void write_result(show *it, const cadre_result *result, cli_frames frames)
+static void write_result(show *it, const cadre_result *result, cli_frames frames,
+                         const cli_questions *questions)
 {
     if (it->config->form == CLI_SHOW_JSON) {
         json_t *object = cli_json_result(result, frames, it->config->wants_all_frames);
+        json_object_set_new(object, "questions", cli_questions_json(questions));
         cli_output_write_json(&it->output, object, JSON_INDENT(2));
         json_decref(object);
     }
@@ -170,7 +173,8 @@ static void print_end(const show *it, const cadre_result *result, cli_frames fra
 {
     char *text = NULL;
     size_t len = 0;
-    FILE *stream = it->config->is_quiet ? NULL : open_memstream(&text, &len);
+    bool is_told = !it->config->is_quiet && frames.count > 0;
+    FILE *stream = is_told ? open_memstream(&text, &len) : NULL;
 
     if (!stream)
         return;
@@ -205,48 +209,6 @@ static void report_failure(const show *it, const cadre_result *result)
         cli_report("%s", message);
 }
 
-// No default: a new reason makes the compiler ask here. Some of these only come with a
-// run that failed.
-static int exit_of_completed(cadre_stop_reason reason)
-{
-    switch (reason) {
-    case CADRE_STOP_MAX_TURNS:
-    case CADRE_STOP_LIMIT: // the model's: its answer was cut
-        return CLI_EXIT_LIMIT;
-    case CADRE_STOP_NONE:
-    case CADRE_STOP_FINAL:
-    case CADRE_STOP_MAX_HANDOFFS:
-    case CADRE_STOP_LOOP:
-    case CADRE_STOP_TIMEOUT:
-    case CADRE_STOP_ABORTED:
-    case CADRE_STOP_DIVERGED:
-    case CADRE_STOP_ERROR:
-    case CADRE_STOP_INTERRUPTED:
-    case CADRE_STOP_RESTART_LIMIT:
-        break;
-    }
-    return CLI_EXIT_OK;
-}
-
-static int exit_of(const cadre_result *result)
-{
-    cadre_error_class error_class = result->error.error_class;
-
-    switch (result->status) {
-    case CADRE_FRAME_COMPLETED:
-        return exit_of_completed(result->stop_reason);
-    case CADRE_FRAME_WAITING:
-        return CLI_EXIT_WAITS;
-    case CADRE_FRAME_TIMEOUT:
-    case CADRE_FRAME_ABORTED:
-        return CLI_EXIT_ABORTED;
-    default:
-        return error_class == CADRE_CLASS_STORE || error_class == CADRE_CLASS_LEASE
-                   ? CLI_EXIT_STORE
-                   : CLI_EXIT_FAILED;
-    }
-}
-
 static int finish(show *it, int exit_status)
 {
     return it->config->is_one_of_many ? cli_output_leave(&it->output, exit_status)
@@ -257,24 +219,38 @@ static int finish(show *it, int exit_status)
 static void report_one(const show *it, const cadre_result *result)
 {
     bool is_completed = result->status == CADRE_FRAME_COMPLETED;
-    bool has_message = !is_completed && result->error.message[0];
+    bool is_waiting = result->status == CADRE_FRAME_WAITING;
+    bool has_message = !is_completed && !is_waiting && result->error.message[0];
 
     if (is_completed && it->config->is_quiet)
         return;
     cli_report_note("run %s: %s%s%s", result->trace_id,
-                    cadre_frame_status_name(result->status), has_message ? ": " : "",
-                    has_message ? result->error.message : "");
+                    is_waiting ? "waits for an answer"
+                               : cadre_frame_status_name(result->status),
+                    has_message ? ": " : "", has_message ? result->error.message : "");
 }
 
-static void report_end(const show *it, const cadre_result *result, cli_frames frames)
+// Told also when little is to be told: without it nobody could go on.
+static void report_questions(const show *it, const cadre_result *result,
+                             const cli_questions *questions)
 {
-    if (it->config->is_one_of_many) {
+    cli_questions_report(questions, result->trace_id, it->config->options);
+    if (!it->config->options)
+        cli_report("nobody can answer: the store ends with this program");
+}
+
+static void report_end(const show *it, const cadre_result *result, cli_frames frames,
+                       const cli_questions *questions)
+{
+    if (it->config->is_one_of_many)
         report_one(it, result);
-        return;
-    }
-    print_end(it, result, frames);
+    else
+        print_end(it, result, frames);
+    if (result->status == CADRE_FRAME_WAITING)
+        report_questions(it, result, questions);
     // Of a run that was stopped because stdout failed that failure was told.
-    if (it->output.failure == 0 || cli_output_is_closed(&it->output))
+    else if (!it->config->is_one_of_many &&
+             (it->output.failure == 0 || cli_output_is_closed(&it->output)))
         report_failure(it, result);
 }
 
@@ -282,17 +258,25 @@ static int show_end(show *it)
 {
     const cadre_result *result = NULL;
     cli_frames frames = {0};
+    cli_questions questions;
     cadre_error err = CADRE_ERROR_INIT;
 
-    // How it ended stands in the result.
+    // How it ended stands in the result, also when the store is gone.
     cadre_run_wait(it->run, &result, NULL);
-    if (cadre_run_frames(it->run, &frames.items, &frames.count, &err) != CADRE_OK) {
+    cadre_run_frames(it->run, &frames.items, &frames.count, &err);
+    bool is_waiting = result->status == CADRE_FRAME_WAITING;
+    if (!cli_questions_init(&questions, is_waiting ? frames : (cli_frames){0}))
+        return finish(it, CLI_EXIT_FAILED);
+    write_result(it, result, frames, &questions);
+    int exit_status =
+        cli_exit_of_run(result->status, result->stop_reason, result->error.error_class);
+    if (err.status != CADRE_OK)
+        exit_status = cli_exit_of_error(&err);
+    exit_status = finish(it, exit_status);
+    report_end(it, result, frames, &questions);
+    if (err.status != CADRE_OK && result->error.error_class != CADRE_CLASS_STORE)
         cli_report("%s", err.text);
-        return finish(it, cli_exit_of_error(&err));
-    }
-    write_result(it, result, frames);
-    int exit_status = finish(it, exit_of(result));
-    report_end(it, result, frames);
+    cli_questions_fini(&questions);
     return exit_status;
 }
 

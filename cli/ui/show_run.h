@@ -22,8 +22,10 @@ typedef struct cli_show_config {
     bool wants_all_frames; // --json: models and tools too
     const char *timeout;   // of the run, as it was given; NULL: none
     int64_t timeout_ms;
-    const char *resume;  // what stands after "cadre resume TRACE" to go on with the run
-                         // if this program ends before it; NULL: nobody can
+    const char *resume; // what stands after "cadre resume TRACE" to go on with the run
+                        // if this program ends before it; NULL: nobody can
+    const char
+        *options; // what stands at the end of other commands on the run; the same
     bool is_one_of_many; // stdout stays open, stderr gets one line
 } cli_show_config;
 

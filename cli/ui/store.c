@@ -140,20 +140,32 @@ cadre_status cli_store_open(const cli_store *store, const cadre_runtime_config *
                             is_of_store ? "; `--store memory` records in no file" : "");
 }
 
+// What is no name of a file is told better by the store.
+static bool names_file(const cli_store *store)
+{
+    return store->file && *store->file && *store->file != ':';
+}
+
+cadre_status cli_store_find(const cli_store *store, cadre_error *err)
+{
+    if (!names_file(store) || access(store->file, F_OK) == 0)
+        return CADRE_OK;
+    return cadre_fail(err, CADRE_ESTORE, "%s: %s; no run is recorded there",
+                      store->file, strerrordesc_np(errno));
+}
+
 int cli_store_open_existing(const cli_store *store, cadre_runtime **out)
 {
     cadre_error err = CADRE_ERROR_INIT;
 
-    if (store->file && access(store->file, F_OK) != 0) {
-        cli_report("%s: %s; no run is recorded there", store->file,
-                   strerrordesc_np(errno));
-        return CLI_EXIT_STORE;
-    }
-    if (store->url && !store->file)
+    cadre_status status = cli_store_find(store, &err);
+    if (status == CADRE_OK && store->url && strcmp(store->url, "memory") == 0)
         cli_report_note("the store '%s' ends with the program that fills it; name a "
                         "file by --store",
                         store->url);
-    if (open_runtime(store, CADRE_RUNTIME(0), out, &err) == CADRE_OK)
+    if (status == CADRE_OK)
+        status = open_runtime(store, CADRE_RUNTIME(0), out, &err);
+    if (status == CADRE_OK)
         return CLI_EXIT_OK;
     cli_report("%s", err.text);
     return cli_exit_of_error(&err);

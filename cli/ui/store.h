@@ -23,6 +23,9 @@ typedef struct cli_store {
 bool cli_store_init(cli_store *store, const cli_arguments *arguments);
 void cli_store_fini(cli_store *store);
 
+// Is there something to open, for who makes no new store? Errors: ESTORE, where not.
+cadre_status cli_store_find(const cli_store *store, cadre_error *err);
+
 // Opens a runtime with this store and all else as in `config`. Errors: as of
 // cadre_runtime_open; an ESTORE says what can be done without the store.
 cadre_status cli_store_open(const cli_store *store, const cadre_runtime_config *config,

@@ -44,6 +44,12 @@ static void print_troubles(FILE *stream, size_t n_failed_tools, int64_t n_retrie
                 n_retries == 1 ? "retry" : "retries");
 }
 
+// A run that is parked has not ended.
+static const char *words_of(const char *status)
+{
+    return strcmp(status, "waiting") == 0 ? "waits for an answer" : status;
+}
+
 // How it ended, where that is not what one hopes for.
 static const char *reason_of(cadre_frame_status status, cadre_stop_reason reason)
 {
@@ -68,7 +74,7 @@ static void print_summary(FILE *stream, const summary *it, cli_frames frames)
 {
     char time[24];
 
-    fputs(it->status, stream);
+    fputs(words_of(it->status), stream);
     if (it->reason)
         fprintf(stream, " (%s)", it->reason);
     print_count(stream, (int64_t)count_agents(frames), "agent");

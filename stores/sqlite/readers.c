@@ -5,9 +5,9 @@
 
 #include <stdlib.h>
 
-void cdr_sqlite_readers_init(cdr_sqlite_readers *readers, const char *path)
+void cdr_sqlite_readers_init(cdr_sqlite_readers *readers, const cdr_sqlite_place *place)
 {
-    *readers = (cdr_sqlite_readers){.path = path};
+    *readers = (cdr_sqlite_readers){.place = *place};
     pthread_mutex_init(&readers->mu, NULL);
 }
 
@@ -35,8 +35,8 @@ static cadre_status borrow(cdr_sqlite_readers *readers, cdr_sqlite_connection **
         connection = malloc(sizeof(*connection));
         if (!connection)
             return cadre_fail(err, CADRE_ESTORE, "store 'sqlite': no memory to read");
-        cadre_status status = cdr_sqlite_connection_open(connection, readers->path,
-                                                         CDR_SQLITE_READER, err);
+        cadre_status status = cdr_sqlite_connection_open(
+            connection, readers->place.path, CDR_SQLITE_READER, err);
         if (status != CADRE_OK) {
             free(connection);
             return status;
@@ -62,7 +62,9 @@ cadre_status cdr_sqlite_readers_read(cdr_sqlite_readers *readers,
                                      const cadre_store_reader *reader, cadre_error *err)
 {
     cdr_sqlite_connection *connection = NULL;
-    cadre_status status = borrow(readers, &connection, err);
+    cadre_status status = cdr_sqlite_place_check(&readers->place, err);
+    if (status == CADRE_OK)
+        status = borrow(readers, &connection, err);
     if (status != CADRE_OK)
         return status;
     status = cdr_sqlite_connection_exec(connection, "BEGIN", err);

@@ -9,19 +9,21 @@
 #include "cadre/ext/store.h"
 
 #include "connection.h"
+#include "place.h"
 
 #include <pthread.h>
 
 #define CDR_SQLITE_IDLE_READERS 4U
 
 typedef struct cdr_sqlite_readers {
-    const char *path; // borrowed from the store
+    cdr_sqlite_place place; // never changes
     pthread_mutex_t mu;
     cdr_sqlite_connection *idle[CDR_SQLITE_IDLE_READERS]; // guarded by mu; owned
     size_t n_idle;                                        // guarded by mu
 } cdr_sqlite_readers;
 
-void cdr_sqlite_readers_init(cdr_sqlite_readers *readers, const char *path);
+void cdr_sqlite_readers_init(cdr_sqlite_readers *readers,
+                             const cdr_sqlite_place *place);
 void cdr_sqlite_readers_fini(cdr_sqlite_readers *readers);
 
 // As the op of ext/store.h.

@@ -10,8 +10,10 @@
 //    WAL: so application_id stands in the file from the start.
 #include "schema.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define APPLICATION_ID 0x43414452 // "CADR"
@@ -256,13 +258,30 @@ static cadre_status check_header(sqlite3 *db, const char *path, bool *exists,
                       number_at(header, VERSION_AT), err);
 }
 
+// SQLite would take a device, and files would be made beside it.
+static cadre_status check_kind(const char *path, mode_t mode, cadre_error *err)
+{
+    char why[120];
+    if (S_ISDIR(mode))
+        return fail(path, "is a folder; name a file in it", err);
+    if (!S_ISREG(mode))
+        return fail(path, "is no ordinary file; name another one", err);
+    if (access(path, R_OK) == 0)
+        return CADRE_OK;
+    snprintf(why, sizeof(why), "cannot be read: %s", strerrordesc_np(errno));
+    return fail(path, why, err);
+}
+
 cadre_status cdr_sqlite_schema_check_file(const char *path, bool *exists,
                                           cadre_error *err)
 {
+    struct stat found;
     *exists = false;
-    if (access(path, F_OK) != 0)
+    if (stat(path, &found) != 0)
         return CADRE_OK;
-    cadre_status status = CADRE_OK;
+    cadre_status status = check_kind(path, found.st_mode, err);
+    if (status != CADRE_OK)
+        return status;
     sqlite3 *db = NULL;
     int rc =
         sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL);

@@ -5,7 +5,8 @@
 //    those that fail are rolled back to theirs.
 // 2. Nobody is told of success before COMMIT has returned. When it fails, or SQLite has
 //    given up the transaction, the whole group fails: what became of it is not known.
-// 3. The lock between processes is held from before BEGIN to after COMMIT, which may
+// 3. A file that is no longer where its path leads is not written to.
+// 4. The lock between processes is held from before BEGIN to after COMMIT, which may
 //    checkpoint.
 #include "writer.h"
 
@@ -113,7 +114,9 @@ static cadre_status write_locked(cdr_sqlite_writer *writer, cdr_sqlite_job *jobs
                                  cadre_error *err)
 {
     const cdr_sqlite_connection *connection = &writer->connection;
-    cadre_status status = begin(connection, err);
+    cadre_status status = cdr_sqlite_place_check(&writer->place, err);
+    if (status == CADRE_OK)
+        status = begin(connection, err);
     if (status != CADRE_OK)
         return status;
     if (!apply_plain(writer, jobs)) {

@@ -13,6 +13,7 @@
 
 #include "connection.h"
 #include "file_lock.h"
+#include "place.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -20,6 +21,7 @@
 typedef struct cdr_sqlite_job cdr_sqlite_job;
 
 typedef struct cdr_sqlite_writer {
+    cdr_sqlite_place place;           // never changes
     cdr_sqlite_connection connection; // the thread's, or of whom it is lent to
     cdr_sqlite_file_lock lock;        // the same
     bool has_refused;                 // the same; see batch.h

@@ -87,7 +87,8 @@ static void test_run__json_is_one_object_with_the_agent_frames(void)
     json_t *frames = json_object_get(object, "frames");
     CHECK_FIELDS(object, "trace_id", "status", "stop_reason", "agent", "output",
                  "error", "usage", "cost", "duration_ms", "stop_ms", "offline",
-                 "frames");
+                 "frames", "questions");
+    CHECK_INT(json_array_size(json_object_get(object, "questions")), 0);
     CHECK_TEXT(text_of(object, "status"), "completed");
     CHECK_TEXT(text_of(object, "stop_reason"), "final");
     CHECK_TEXT(text_of(object, "agent"), "after_sales");

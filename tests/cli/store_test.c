@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static int remove_one(const char *path, const struct stat *found, int type,
                       struct FTW *at)
@@ -178,6 +179,81 @@ static void test_store__a_word_that_is_no_path_is_no_file(void)
     program_result_fini(&ran);
 }
 
+// Runs a command that needs a store that is there.
+static void check_lookup(const char *store, int exit_status, const char *text)
+{
+    static const char *const commands[] = {"runs",   "tree",  "resume",
+                                           "answer", "abort", "wait"};
+
+    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+        bool needs_trace = i >= 2;
+        program_result ran;
+        const char *arguments[] = {commands[i],
+                                   "--store",
+                                   store,
+                                   needs_trace ? "aaaaaaaaaaaa-1" : NULL,
+                                   i == 3 ? "yes" : NULL,
+                                   NULL};
+        if (!PROGRAM_RUN(&ran, .arguments = arguments))
+            return;
+        CHECK_INT(ran.exit_status, exit_status);
+        CHECK_TEXT(ran.out, "");
+        CHECK(strncmp(ran.err, "cadre: ", 7) == 0); // and no line before it
+        CHECK_CONTAINS(ran.err, text);
+        program_result_fini(&ran);
+    }
+}
+
+static void test_store__that_is_not_there_is_not_made_to_be_read(void)
+{
+    test_folder folder;
+    char path[FOLDER_PATH_SIZE];
+
+    if (!CHECK(folder_make(&folder)))
+        return;
+    snprintf(path, sizeof(path), "%s/runs.db", folder.path);
+    check_lookup(path, 5, "No such file or directory; no run is recorded there");
+    CHECK(access(path, F_OK) != 0);
+    check_lookup("sqlite:", 2, "needs a file: sqlite:FILE");
+    check_lookup("postgres:foo", 2, "unknown store 'postgres");
+    check_lookup("/dev/null", 5, "is no ordinary file");
+    folder_remove(&folder);
+}
+
+static void replace_store(void *ctx)
+{
+    const char *path = ctx;
+
+    CHECK_INT(unlink(path), 0);
+    FILE *file = fopen(path, "w");
+    if (CHECK(file != NULL))
+        fclose(file);
+}
+
+static void test_store__that_is_replaced_ends_its_runs_with_exit_5(void)
+{
+    test_folder folder;
+    char path[FOLDER_PATH_SIZE], directory[4096];
+    program_result ran;
+
+    if (!CHECK(folder_make(&folder)))
+        return;
+    snprintf(path, sizeof(path), "%s/runs.db", folder.path);
+    if (PROGRAM_RUN(
+            &ran,
+            .arguments = (const char *const[]){"run", "desk.yaml", "hi", "--offline",
+                                               "--events", "--store", path, NULL},
+            .directory =
+                program_source_path("tests/cli/teams", directory, sizeof(directory)),
+            .action = {.when = "trace ", .call = replace_store, .ctx = path})) {
+        CHECK_CONTAINS(ran.out, "\"class\":\"store\"");
+        CHECK_INT(ran.exit_status, 5);
+        CHECK_CONTAINS(ran.err, "was removed or replaced while it was in use");
+        program_result_fini(&ran);
+    }
+    folder_remove(&folder);
+}
+
 static const CU_TestInfo tests[] = {
     CHECK_TEST(test_store__is_a_private_file_below_the_state_folder),
     CHECK_TEST(test_store__is_below_home_where_no_state_folder_is_named),
@@ -186,6 +262,8 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_store__that_cannot_be_opened_is_named_with_the_way_out),
     CHECK_TEST(test_store__folders_that_cannot_be_made_are_named),
     CHECK_TEST(test_store__a_word_that_is_no_path_is_no_file),
+    CHECK_TEST(test_store__that_is_not_there_is_not_made_to_be_read),
+    CHECK_TEST(test_store__that_is_replaced_ends_its_runs_with_exit_5),
     CU_TEST_INFO_NULL,
 };
 

@@ -135,9 +135,13 @@ def check_json(folder):
     fields = names(" ".join(row[0] for row in rows(whole.split("## `--json`")[1], "field")))
     yield from compare("--json", fields, set(result))
     documented = names(" ".join(row[0] for row in rows(frames, "field")))
-    for frame in result["frames"]:
-        kinds = {"agent", "model", "tool"} - {frame["kind"]}
+    asking, _ = run(folder, "--json", "--all", name="asking")
+    waiting = json.loads(asking)
+    for frame in [*result["frames"], *waiting["frames"]]:
+        kinds = {"agent", "model", "tool", "ask"} - {frame["kind"]}
         yield from compare("a frame", documented - kinds, set(frame))
+    asked = set(re.findall(r"\w+", re.search(r"`questions` .*\{(.*?)\}", whole)[1]))
+    yield from compare("a question", asked, set(waiting["questions"][0]))
 
 
 def schema_keys(schema):

@@ -73,7 +73,7 @@ static void test_samples__answer_on_stdout_and_tree_on_stderr(void)
         CHECK_INT(ran.exit_status, samples[i].exit_status);
         CHECK_TEXT(ran.out, expected);
         CHECK_CONTAINS(ran.err, samples[i].agent);
-        CHECK_CONTAINS(ran.err, waits ? "\nwaiting, " : "\ncompleted, ");
+        CHECK_CONTAINS(ran.err, waits ? "\nwaits for an answer, " : "\ncompleted, ");
         program_result_fini(&ran);
     }
 }

@@ -233,6 +233,71 @@ static void test_sqlite__refuses_a_damaged_file(void)
     tear_down(&f);
 }
 
+// Nothing is made beside it either.
+static void check_refused_path(fixture *f, const char *path, const char *text)
+{
+    bool has_lock = is_file(path, ".lock");
+    bool has_journal = is_file(path, "-journal");
+    CHECK_STATUS(open_url(&f->s, path), CADRE_ESTORE, &f->s.err);
+    CHECK_CONTAINS(f->s.err.text, path);
+    CHECK_CONTAINS(f->s.err.text, text);
+    CHECK_INT(is_file(path, ".lock"), has_lock);
+    CHECK_INT(is_file(path, "-journal"), has_journal);
+}
+
+static void test_sqlite__refuses_what_is_no_ordinary_file(void)
+{
+    fixture f;
+    set_up(&f);
+    check_refused_path(&f, f.folder.path, "is a folder");
+    check_refused_path(&f, "/dev/null", "is no ordinary file");
+    check_refused_path(&f, "/dev/full", "is no ordinary file");
+    CHECK_INT(mkfifo(f.path, 0600), 0);
+    check_refused_path(&f, f.path, "is no ordinary file");
+    tear_down(&f);
+}
+
+static void test_sqlite__follows_a_link_that_leads_to_nothing_yet(void)
+{
+    char target[FOLDER_PATH_SIZE + 16];
+    fixture f;
+    set_up(&f);
+    CHECK_INT(symlink("target.db", f.path), 0);
+    make_store(&f);
+    snprintf(target, sizeof(target), "%s/target.db", f.folder.path);
+    check_asks(target, "SELECT count(*) FROM traces", "1");
+    CHECK(!is_file(f.path, ".lock")); // it stands where the file is
+    CHECK_INT(unlink(target), 0);
+    CHECK_INT(unlink(f.path), 0);
+    CHECK_INT(symlink("nowhere/target.db", f.path), 0);
+    CHECK_STATUS(open_url(&f.s, f.path), CADRE_ESTORE, &f.s.err);
+    CHECK_CONTAINS(f.s.err.text, "/nowhere/target.db: cannot be made: No such file");
+    tear_down(&f);
+}
+
+// One that is removed, and one that another stands in place of.
+static void test_sqlite__writes_no_more_to_a_file_that_is_gone(void)
+{
+    for (int is_replaced = 0; is_replaced < 2; is_replaced++) {
+        fixture f, other;
+        set_up(&f);
+        open_store(&f);
+        store_start(&f.s);
+        CHECK_COMMIT(&f.s, 1, fact_running(1, 1));
+        CHECK_INT(unlink(f.path), 0);
+        if (is_replaced) {
+            other = f;
+            make_store(&other);
+        }
+        CHECK_STATUS(COMMIT(&f.s, 1, fact_running(1, 2)), CADRE_ESTORE, &f.s.err);
+        CHECK_CONTAINS(f.s.err.text, "was removed or replaced");
+        close_store(&f);
+        if (is_replaced) // it is as its own program left it
+            check_asks(f.path, "SELECT count(*) FROM traces", "1");
+        tear_down(&f);
+    }
+}
+
 // Runs as nobody in a process of its own when root, to whom nothing is read-only.
 static void test_sqlite__refuses_a_read_only_file(void)
 {
@@ -710,6 +775,9 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_sqlite__refuses_a_foreign_database),
     CHECK_TEST(test_sqlite__refuses_a_newer_schema),
     CHECK_TEST(test_sqlite__refuses_a_damaged_file),
+    CHECK_TEST(test_sqlite__refuses_what_is_no_ordinary_file),
+    CHECK_TEST(test_sqlite__follows_a_link_that_leads_to_nothing_yet),
+    CHECK_TEST(test_sqlite__writes_no_more_to_a_file_that_is_gone),
     CHECK_TEST(test_sqlite__refuses_a_read_only_file),
     CHECK_TEST(test_sqlite__takes_an_empty_file_and_makes_a_new_one),
     CHECK_TEST(test_sqlite__brings_an_older_file_up_to_date),

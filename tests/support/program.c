@@ -234,6 +234,8 @@ static void act(child *it, bool is_due)
         close_end(&it->out[0]);
     if (action->signal)
         kill(it->pid, action->signal);
+    if (action->call)
+        action->call(action->ctx);
 }
 
 // Reads what is there. A terminal whose other side is closed fails with EIO.

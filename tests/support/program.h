@@ -39,6 +39,8 @@ struct program_action {
     int signal;                 // sent to the child; 0: none
     bool closes_stdout;         // its reader goes away
     int columns;                // the terminal gets this wide; 0: stays
+    void (*call)(void *ctx);    // called; may run another program. NULL: none
+    void *ctx;                  // for it
     const program_action *then; // awaited after this one
 };
 
