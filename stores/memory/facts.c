@@ -352,6 +352,14 @@ cadre_status cdr_memory_apply_message(cdr_memory_scope *scope, cadre_fact *fact,
 
 // --- Frames ---
 
+static cadre_status fail_occupied(cadre_error *err,
+                                  const cdr_memory_conversation *conversation)
+{
+    char id[CADRE_ID_TEXT_SIZE];
+    cadre_id_text(conversation->live_trace, id);
+    return cadre_fail(err, CADRE_EBUSY, "run %s works in this conversation", id);
+}
+
 cadre_status cdr_memory_apply_birth(cdr_memory_scope *scope, cadre_fact *fact,
                                     cdr_memory_undo *undo, cadre_error *err)
 {
@@ -371,7 +379,7 @@ cadre_status cdr_memory_apply_birth(cdr_memory_scope *scope, cadre_fact *fact,
     bool is_root = cadre_id_is_none(row->parent);
     if (is_root && conversation && !cadre_id_is_none(conversation->live_root) &&
         !cdr_memory_frame_is_live_root(trace, conversation->live_root))
-        return cadre_fail(err, CADRE_EBUSY, "another run works in this conversation");
+        return fail_occupied(err, conversation);
     cadre_status status = cdr_memory_frame_birth(trace, fact, undo, err);
     if (status == CADRE_OK && is_root && conversation) {
         conversation->live_root = row->id;

@@ -136,8 +136,8 @@ cadre_status cdr_session_store_start(cdr_tree *tree, const char *name,
         return CADRE_OK;
     if (tree->lost.status == CADRE_EBUSY)
         return cadre_fail(err, CADRE_EBUSY,
-                          "session '%s': %s and is not at its end: wait for it, or "
-                          "resume it if it was cut",
+                          "session '%s': %s and is not at its end: wait for it, answer "
+                          "what it asks, or resume it if it was cut",
                           name, tree->lost.text);
     if (has_moved(tree, name, read))
         return cadre_fail_class(err, CADRE_EBUSY, CADRE_CLASS_ERROR, true,

@@ -12,7 +12,7 @@ typedef struct ended_frame {
     cadre_id id;
     size_t parent; // its place from 1; 0: the root
     cadre_usage usage;
-    bool is_live;
+    bool is_live, is_agent;
 } ended_frame;
 
 typedef struct ender {
@@ -53,7 +53,8 @@ static cadre_status take_frame(void *ctx, const cadre_frame_row *row, cadre_erro
         (ended_frame){.id = row->id,
                       .parent = parent,
                       .usage = row->usage,
-                      .is_live = row->status < CADRE_FRAME_COMPLETED};
+                      .is_live = row->status < CADRE_FRAME_COMPLETED,
+                      .is_agent = strcmp(row->kind, "agent") == 0};
     if (parent == 0) {
         const char *why = strchr(row->mark, ' ');
         e->is_marked = row->mark[0] != '\0';
@@ -84,13 +85,15 @@ static cadre_fact *make_facts(const ender *e, int64_t now_ms, size_t *n_facts)
         if (!frame->is_live)
             continue;
         cadre_fact *fact = &facts[(*n_facts)++];
+        bool is_agent = frame->is_agent; // the rest is stopped with one
         fact->type = CADRE_FACT_END;
         fact->u.frame = (cadre_frame_row){.id = frame->id,
                                           .status = CADRE_FRAME_ABORTED,
                                           .stop_reason = CADRE_STOP_ABORTED,
                                           .output = "",
-                                          .error = e->why,
-                                          .error_class = CADRE_CLASS_ABORTED,
+                                          .error = is_agent ? e->why : "",
+                                          .error_class = is_agent ? CADRE_CLASS_ABORTED
+                                                                  : CADRE_CLASS_NONE,
                                           .usage = frame->usage,
                                           .end_seq = e->last_seq + (int64_t)*n_facts,
                                           .completed_at = now_ms};
