@@ -312,25 +312,30 @@ static bool is_question_closed(cdr_memory_scope *scope, cadre_id question)
     return !trace || cdr_memory_frame_look(trace, question) == CDR_MEMORY_FRAME_CLOSED;
 }
 
+// To whom it reports may have been released.
+static bool is_spawned(const cdr_memory_trace *trace)
+{
+    return trace && !cadre_id_is_none(trace->row.spawned_by);
+}
+
 static cadre_status post(cdr_memory_scope *scope, cadre_fact *fact,
                          cdr_memory_undo *undo, cadre_error *err)
 {
     const cadre_message_row *row = &fact->u.message;
     cdr_memory_change change = CDR_MEMORY_NOTHING;
     cdr_memory_conversation *conversation = find_foreign(scope, row->conversation);
+    if (!conversation && scope->needs_all)
+        return CADRE_ESTORE;
+    fact->refused = conversation ? conversation->is_refused : is_spawned(scope->trace);
+    if (fact->refused)
+        return CADRE_OK;
     if (!conversation)
-        return scope->needs_all ? CADRE_ESTORE
-                                : cdr_memory_fail_id(err, row->conversation,
-                                                     "conversation", "is not known");
+        return cdr_memory_fail_id(err, row->conversation, "conversation",
+                                  "is not known");
     bool is_closed =
         is_owner_closed(scope, conversation) || is_question_closed(scope, row->frame);
     if (scope->needs_all)
         return CADRE_ESTORE;
-    if (scope->trace && !cadre_id_is_none(row->frame))
-        cdr_memory_frame_find(scope->trace, row->frame, &fact->refused);
-    fact->refused = fact->refused || conversation->is_refused;
-    if (fact->refused)
-        return CADRE_OK;
     cadre_status status =
         cdr_memory_conversation_post(conversation, row, is_closed, &change, err);
     if (status == CADRE_OK) {

@@ -338,6 +338,12 @@ cadre_status cdr_memory_frame_running(cdr_memory_trace *trace, cadre_fact *fact,
 {
     cdr_memory_frame *frame = NULL;
     cadre_status status = find_live(trace, fact, &frame, err);
+    cadre_frame_status said = fact->u.frame.status;
+    if (status == CADRE_OK && said != CADRE_FRAME_RUNNING &&
+        said != CADRE_FRAME_WAITING)
+        return cadre_fail(err, CADRE_ESTORE,
+                          "a frame that lives runs or waits; it is not '%s'",
+                          cadre_frame_status_name(said));
     if (!frame)
         return status;
     if (frame->mark) {
@@ -345,7 +351,7 @@ cadre_status cdr_memory_frame_running(cdr_memory_trace *trace, cadre_fact *fact,
         return CADRE_OK;
     }
     *undo = before(frame);
-    frame->status = (unsigned char)fact->u.frame.status;
+    frame->status = (unsigned char)said;
     frame->attempts = fact->u.frame.attempts;
     frame->restarts = fact->u.frame.restarts;
     if (fact->u.frame.start_seq != 0)

@@ -5,12 +5,11 @@
 #include "frame_layout.h"
 
 #include <stdlib.h>
-
-#define MARK_SIZE 24U
+#include <string.h>
 
 typedef struct marked_frame {
     cadre_id id, trace;
-    char mark[MARK_SIZE];
+    char *mark; // owned
 } marked_frame;
 
 typedef struct posted {
@@ -22,6 +21,8 @@ typedef struct posted {
 
 static void posted_fini(posted *p)
 {
+    for (size_t i = 0; i < p->n_frames; i++)
+        free(p->frames[i].mark);
     for (size_t i = 0; i < p->n_messages; i++)
         free(p->messages[i]);
     free(p->messages);
@@ -52,17 +53,24 @@ static bool add_marked(posted *p, const cdr_memory_trace *trace)
         if (!reserve((void **)&p->frames, p->n_frames, &p->frames_capacity,
                      sizeof(*p->frames)))
             return false;
-        marked_frame *copy = &p->frames[p->n_frames++];
-        size_t len = strnlen(frame->mark, MARK_SIZE - 1);
-        copy->id = frame->id;
-        copy->trace = trace->id;
-        memcpy(copy->mark, frame->mark, len);
-        copy->mark[len] = '\0';
+        char *mark = strdup(frame->mark);
+        if (!mark)
+            return false;
+        p->frames[p->n_frames++] =
+            (marked_frame){.id = frame->id, .trace = trace->id, .mark = mark};
     }
     return true;
 }
 
-// `trace` works there; none: nobody does.
+// Who works there: a root that lives, or whose conversation it is. None: nobody.
+static cadre_id worker_of(const cdr_memory_conversation *conversation, cadre_id trace)
+{
+    bool has_worker = !cadre_id_is_none(conversation->live_root) ||
+                      !cadre_id_is_none(conversation->row.owner_frame);
+    return has_worker ? trace : (cadre_id){0, 0};
+}
+
+// `trace` is where it stands, or whose root was there last.
 static bool add_inbox(posted *p, const cdr_memory_conversation *conversation,
                       cadre_id trace)
 {
@@ -77,7 +85,7 @@ static bool add_inbox(posted *p, const cdr_memory_conversation *conversation,
         cadre_message_row *copy = cdr_memory_message_dup(conversation->notes[i].row);
         if (!copy)
             return false;
-        copy->trace = trace;
+        copy->trace = worker_of(conversation, trace);
         p->messages[p->n_messages++] = copy;
     }
     return true;

@@ -95,9 +95,9 @@ static cadre_status add_trace(const cdr_sqlite_batch *b, const cadre_commit *com
     cdr_sqlite_call_number(&call, owner[0] ? b->now_ms + FIRST_LEASE_MS : 0);
     cdr_sqlite_call_number(&call, b->now_ms);
     int n_changed = 0;
-    cadre_status status = cdr_sqlite_call_run(&call, &n_changed, NULL);
-    if (status == CADRE_OK && n_changed > 0)
-        return CADRE_OK;
+    cadre_status status = cdr_sqlite_call_try(&call, &n_changed, err);
+    if (status == CADRE_ESTORE || n_changed > 0)
+        return status;
     char id[CADRE_ID_TEXT_SIZE];
     cadre_id_text(row->id, id);
     if (status == CADRE_OK)

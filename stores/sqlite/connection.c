@@ -192,6 +192,19 @@ cadre_status cdr_sqlite_call_run(cdr_sqlite_call *call, int *n_changed,
     return CADRE_OK;
 }
 
+cadre_status cdr_sqlite_call_try(cdr_sqlite_call *call, int *n_changed,
+                                 cadre_error *err)
+{
+    enum {
+        PRIMARY = 0xff
+    };
+    if (cdr_sqlite_call_run(call, n_changed, NULL) == CADRE_OK)
+        return CADRE_OK;
+    if ((sqlite3_extended_errcode(call->connection->db) & PRIMARY) == SQLITE_CONSTRAINT)
+        return CADRE_EREFUSED;
+    return cdr_sqlite_connection_fail(call->connection, "failed", err);
+}
+
 const char *cdr_sqlite_take_text(cdr_sqlite_call *call)
 {
     const unsigned char *text = sqlite3_column_text(call->stmt, ++call->column);

@@ -73,6 +73,12 @@ void cdr_sqlite_call_null(cdr_sqlite_call *call);
 cadre_status cdr_sqlite_call_run(cdr_sqlite_call *call, int *n_changed,
                                  cadre_error *err);
 
+// The same, of a statement that the tables may forbid. Errors: EREFUSED when a
+// constraint does: nothing is recorded, the caller says what that means, and SQLite is
+// asked for its text; ESTORE for all else.
+cadre_status cdr_sqlite_call_try(cdr_sqlite_call *call, int *n_changed,
+                                 cadre_error *err);
+
 // Gives the next row: CADRE_OK; CADRE_DONE after the last. Errors: ESTORE.
 cadre_status cdr_sqlite_call_next(cdr_sqlite_call *call, cadre_error *err);
 void cdr_sqlite_call_end(cdr_sqlite_call *call);

@@ -134,7 +134,7 @@ static cadre_status insert_frame(cdr_sqlite_batch *b, const cadre_frame_row *row
     cdr_sqlite_call_number(&call, row->replay_safe);
     cdr_sqlite_call_number(&call, row->start_seq);
     cdr_sqlite_call_number(&call, row->created_at);
-    return cdr_sqlite_call_run(&call, n_changed, err);
+    return cdr_sqlite_call_try(&call, n_changed, err);
 }
 
 // A root lives in the conversation: that of another trace, or of this one.
@@ -203,11 +203,11 @@ cadre_status cdr_sqlite_add_frame(cdr_sqlite_batch *b, cadre_fact *fact,
         return status;
     if (is_refused)
         return cdr_sqlite_refuse_birth(b, fact, row->id, err);
-    status = insert_frame(b, row, &n_changed, NULL);
-    if (status != CADRE_OK)
+    status = insert_frame(b, row, &n_changed, err);
+    if (status == CADRE_EREFUSED)
         return fail_birth(b, row, err);
-    if (n_changed > 0)
-        return CADRE_OK;
+    if (status != CADRE_OK || n_changed > 0)
+        return status;
     frame_state parent;
     status = look_up(b, row->parent, &parent, err);
     if (status != CADRE_OK)
@@ -237,6 +237,10 @@ cadre_status cdr_sqlite_run_frame(cdr_sqlite_batch *b, cadre_fact *fact,
     const cadre_frame_row *row = &fact->u.frame;
     int n_changed = 0;
     cdr_sqlite_call call;
+    if (row->status != CADRE_FRAME_RUNNING && row->status != CADRE_FRAME_WAITING)
+        return cadre_fail(err, CADRE_ESTORE,
+                          "a frame that lives runs or waits; it is not '%s'",
+                          cadre_frame_status_name(row->status));
     cdr_sqlite_call_begin(&call, b->connection, CDR_SQLITE_RUN_FRAME);
     cdr_sqlite_call_id(&call, row->id);
     cdr_sqlite_call_id(&call, b->trace);

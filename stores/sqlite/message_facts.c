@@ -28,7 +28,7 @@ static cadre_status insert_conversation(cdr_sqlite_batch *b,
     else
         cdr_sqlite_call_number(&call, row->base_position);
     cdr_sqlite_call_number(&call, b->now_ms);
-    return cdr_sqlite_call_run(&call, n_changed, err);
+    return cdr_sqlite_call_try(&call, n_changed, err);
 }
 
 static cadre_status fail_conversation(const cdr_sqlite_batch *b,
@@ -89,15 +89,15 @@ cadre_status cdr_sqlite_add_conversation(cdr_sqlite_batch *b, cadre_fact *fact,
     int n_changed = 0;
     if (cadre_id_is_none(row->id))
         return cdr_sqlite_fail_id(err, row->id, "conversation", "has no id");
-    if (insert_conversation(b, row, &n_changed, NULL) != CADRE_OK)
+    cadre_status status = insert_conversation(b, row, &n_changed, err);
+    if (status == CADRE_EREFUSED)
         return fail_conversation(b, row, err);
-    if (n_changed > 0)
-        return CADRE_OK;
+    if (status != CADRE_OK || n_changed > 0)
+        return status;
     // Its owner has ended, or must, or was refused itself; or there is none.
     bool is_known = false;
     bool is_refused = false;
-    cadre_status status =
-        is_frame(b, row->owner_frame, (cadre_id){0, 0}, &is_known, err);
+    status = is_frame(b, row->owner_frame, (cadre_id){0, 0}, &is_known, err);
     if (status == CADRE_OK && !is_known)
         status = cdr_sqlite_is_refused(b, row->owner_frame, &is_refused, err);
     if (status == CADRE_OK && !is_known && !is_refused)
@@ -145,10 +145,10 @@ static cadre_status insert_message(cdr_sqlite_batch *b, const cadre_message_row 
     cdr_sqlite_call_number(&call, b->now_ms);
     if (!is_posted)
         cdr_sqlite_call_id(&call, b->trace);
-    status = cdr_sqlite_call_run(&call, n_changed, NULL);
+    status = cdr_sqlite_call_try(&call, n_changed, err);
     free(tool_calls);
-    if (status == CADRE_OK)
-        return CADRE_OK;
+    if (status != CADRE_EREFUSED)
+        return status;
     char id[CADRE_ID_TEXT_SIZE];
     cadre_id_text(row->id, id);
     return cadre_fail(

@@ -67,7 +67,10 @@ cadre_status cdr_sqlite_readers_read(cdr_sqlite_readers *readers,
         status = borrow(readers, &connection, err);
     if (status != CADRE_OK)
         return status;
-    status = cdr_sqlite_connection_exec(connection, "BEGIN", err);
+    // One that was opened just now has the file that is there now.
+    status = cdr_sqlite_place_check(&readers->place, err);
+    if (status == CADRE_OK)
+        status = cdr_sqlite_connection_exec(connection, "BEGIN", err);
     if (status == CADRE_OK) {
         status = cdr_sqlite_rows_give(connection, query, reader, err);
         cdr_sqlite_connection_exec(connection, "COMMIT", NULL);

@@ -234,8 +234,7 @@ static bool has_journal(const char *path)
     return len > 0 && (size_t)len < sizeof(journal) && access(journal, F_OK) == 0;
 }
 
-static cadre_status check_header(sqlite3 *db, const char *path, bool *exists,
-                                 cadre_error *err)
+static cadre_status check_header(sqlite3 *db, const char *path, cadre_error *err)
 {
     unsigned char header[HEADER_SIZE] = {0};
     sqlite3_file *file = NULL;
@@ -244,7 +243,6 @@ static cadre_status check_header(sqlite3 *db, const char *path, bool *exists,
     if (rc != SQLITE_OK || !file || !file->pMethods ||
         file->pMethods->xFileSize(file, &size) != SQLITE_OK)
         return fail(path, "cannot be read", err);
-    *exists = size > 0;
     if (size == 0)
         return CADRE_OK;
     if (size >= HEADER_SIZE &&
@@ -276,8 +274,8 @@ cadre_status cdr_sqlite_schema_check_file(const char *path, bool *exists,
                                           cadre_error *err)
 {
     struct stat found;
-    *exists = false;
-    if (stat(path, &found) != 0)
+    *exists = stat(path, &found) == 0;
+    if (!*exists)
         return CADRE_OK;
     cadre_status status = check_kind(path, found.st_mode, err);
     if (status != CADRE_OK)
@@ -288,7 +286,7 @@ cadre_status cdr_sqlite_schema_check_file(const char *path, bool *exists,
     if (rc != SQLITE_OK)
         status = fail(path, "cannot be opened for reading", err);
     else
-        status = check_header(db, path, exists, err);
+        status = check_header(db, path, err);
     sqlite3_close(db);
     return status;
 }

@@ -7,9 +7,9 @@
 
 #include "connection.h"
 
-// Looks at the first bytes of a file, if it is there, and refuses what is not a
-// database of ours or of a newer version. Changes nothing. `exists` tells whether there
-// is anything in it. Errors: ESTORE.
+// Looks at a file, if it is there, and refuses what is no file, or by its first bytes
+// not a database of ours or of a newer version. One without bytes is as good as new.
+// Changes nothing. Errors: ESTORE.
 cadre_status cdr_sqlite_schema_check_file(const char *path, bool *exists,
                                           cadre_error *err);
 

@@ -20,7 +20,7 @@ typedef struct played {
 static played p;
 
 // `script` NULL: the one the team names.
-static bool play(const char *name, const char *script, const char *input)
+static bool play_in(const char *name, const char *script, const cadre_run_config *what)
 {
     char folder[CASE_PATH_BYTES];
     char team[CASE_PATH_BYTES + 16];
@@ -35,12 +35,16 @@ static bool play(const char *name, const char *script, const char *input)
                 &p.runtime, &p.err),
             &p.err) ||
         !CHECK_OK(cadre_team_load(p.runtime, team, &p.team, &p.err), &p.err) ||
-        !CHECK_OK(cadre_run_start(p.team, CADRE_RUN(.input = input), &p.run, &p.err),
-                  &p.err))
+        !CHECK_OK(cadre_run_start(p.team, what, &p.run, &p.err), &p.err))
         return false;
     recorder_read(&p.recorder, p.run);
     p.status = cadre_run_wait(p.run, &p.result, &p.err);
     return true;
+}
+
+static bool play(const char *name, const char *script, const char *input)
+{
+    return play_in(name, script, CADRE_RUN(.input = input));
 }
 
 static void finish(void)
@@ -90,6 +94,28 @@ static void test_o01__tool_and_handoff_of_a_turn_both_happen(void)
 {
     check_o01(NULL);
     check_o01("handoff_first.yaml");
+}
+
+// Who answered last answers the next turn of the session too.
+static void test_o01__who_took_over_answers_the_next_turn(void)
+{
+    cadre_run *next = NULL;
+    if (play_in("o01-handoff-plus-tool", "next_turn.yaml",
+                CADRE_RUN(.input = "What is 3+4? And may I talk to Bob?",
+                          .session = "chat"))) {
+        check_answer("bob", "Arr, 7 it be.");
+        CHECK_OK(cadre_run_start(p.team,
+                                 CADRE_RUN(.input = "Who are you?", .session = "chat"),
+                                 &next, &p.err),
+                 &p.err);
+        cadre_run_free(p.run);
+        p.run = next;
+        p.status = cadre_run_wait(p.run, &p.result, &p.err);
+        check_answer("bob", "Aye, still me.");
+        CHECK_INT(model_calls_of("alice"), 0);
+        CHECK_INT(model_calls_of("bob"), 1);
+    }
+    finish();
 }
 
 static void test_o02__first_handoff_wins_and_the_other_is_told(void)
@@ -152,6 +178,7 @@ static void test_o07__unknown_tool_is_answered_and_the_other_runs(void)
 
 static const CU_TestInfo tests[] = {
     CHECK_TEST(test_o01__tool_and_handoff_of_a_turn_both_happen),
+    CHECK_TEST(test_o01__who_took_over_answers_the_next_turn),
     CHECK_TEST(test_o02__first_handoff_wins_and_the_other_is_told),
     CHECK_TEST(test_o03__unknown_agent_is_answered_with_the_valid_ones),
     CHECK_TEST(test_o06__ping_pong_is_stopped_with_its_path),

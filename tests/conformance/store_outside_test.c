@@ -31,6 +31,37 @@ static void test_store_outside__lease_of_the_dead_is_taken_over(void)
     CHECK_INT(tested.err.status, CADRE_EBUSY);
 }
 
+// Who has lost it must not get it back by renewing: another may have had it.
+static void test_store_outside__lease_is_only_renewed_by_its_owner(void)
+{
+    cadre_lease wanted = {
+        .trace = store_id(1), .owner = "ann", .seconds = 60, .only_renew = true};
+    int64_t epoch = -1;
+    cadre_error *err = &tested.err;
+    store_start(&tested);
+    CHECK_STATUS(tested.ops->lease(tested.state, &wanted, &epoch, err), CADRE_ELOST,
+                 err);
+    CHECK_INT(store_lease(&tested, "ann", 60, NULL), 1);
+    CHECK_OK(tested.ops->lease(tested.state, &wanted, &epoch, err), err);
+    CHECK_INT(epoch, 1);
+    CHECK_INT(store_lease(&tested, "bob", 60, "ann"), 2);
+    CHECK_STATUS(tested.ops->lease(tested.state, &wanted, &epoch, err), CADRE_ELOST,
+                 err);
+    wanted.from = "bob";
+    cadre_error_clear(err);
+    CHECK_STATUS(tested.ops->lease(tested.state, &wanted, &epoch, err), CADRE_ELOST,
+                 err);
+    CHECK_INT(store_lease(&tested, "bob", 0, NULL), 2); // given back
+    wanted.owner = "bob";
+    cadre_error_clear(err);
+    CHECK_STATUS(tested.ops->lease(tested.state, &wanted, &epoch, err), CADRE_ELOST,
+                 err);
+    wanted.trace = store_id(9);
+    cadre_error_clear(err);
+    CHECK_STATUS(tested.ops->lease(tested.state, &wanted, &epoch, err), CADRE_ENOTFOUND,
+                 err);
+}
+
 static void test_store_outside__lease_needs_a_trace_and_an_owner(void)
 {
     CHECK_INT(store_lease(&tested, "ann", 60, NULL), -1);
@@ -192,7 +223,6 @@ static void test_store_outside__batch_reports_into_another_trace(void)
     CHECK_COMMIT(&tested, 2, fact_owned(200, 100, 2), begun,
                  fact_in(fact_frame(20, 0, "root"), 200));
     cadre_fact report = fact_post(901, 100, "seven", "report:2");
-    report.u.message.frame = store_id(20);
     CHECK_COMMIT(&tested, 2, report, fact_end(20, "seven"));
     report.u.message.id = store_id(902);
     CHECK_COMMIT(&tested, 2, report); // again, after a restart
@@ -352,6 +382,7 @@ static void test_store_outside__running_counts_restarts(void)
 static const CU_TestInfo tests[] = {
     CHECK_TEST(test_store_outside__lease_goes_to_one_at_a_time),
     CHECK_TEST(test_store_outside__lease_of_the_dead_is_taken_over),
+    CHECK_TEST(test_store_outside__lease_is_only_renewed_by_its_owner),
     CHECK_TEST(test_store_outside__lease_needs_a_trace_and_an_owner),
     CHECK_TEST(test_store_outside__first_batch_makes_the_lease),
     CHECK_TEST(test_store_outside__batch_of_a_lost_lease_changes_nothing),

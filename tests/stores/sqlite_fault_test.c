@@ -260,8 +260,8 @@ static void check_goes_on(const lab *it, const life_report *before)
     check_whole(it->store);
 }
 
-// Whoever failed said so, as an error of the store.
-static void check_told(const life_report *report)
+// Whoever failed said so, as an error of the store that names the file.
+static void check_told(const lab *it, const life_report *report)
 {
     cadre_status last = report->opened;
     if (last == CADRE_OK)
@@ -271,7 +271,9 @@ static void check_told(const life_report *report)
     if (last == CADRE_OK)
         return;
     CHECK_INT(last, CADRE_ESTORE);
-    CHECK(report->error[0] != '\0' && report->n_failed > 0);
+    CHECK(report->n_failed > 0);
+    CHECK_CONTAINS(report->error, "store 'sqlite': ");
+    CHECK_CONTAINS(report->error, it->store);
 }
 
 // --- At each place ---
@@ -298,7 +300,7 @@ static void check_fault(const lab *it, const disk_plan *disk)
     plan.disk = *disk;
     if (!run_life(&plan, &report))
         return;
-    check_told(&report);
+    check_told(it, &report);
     check_goes_on(it, &report);
 }
 
@@ -403,6 +405,7 @@ static void test_sqlite_fault__no_file_may_grow_further(void)
         CHECK_INT(report.opened == CADRE_OK ? report.waited : report.opened,
                   CADRE_ESTORE);
         CHECK_CONTAINS(report.error, "store 'sqlite': ");
+        CHECK_CONTAINS(report.error, it.store);
         check_goes_on(&it, &report);
     }
     CHECK(n_failed > 10);
