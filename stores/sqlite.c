@@ -237,6 +237,8 @@ static cadre_status sqlite_init(void *state, const char *url, cadre_error *err)
 static void sqlite_fini(void *state)
 {
     sqlite_store *store = state;
+    if (!store->path)
+        return; // it was never opened
     cdr_sqlite_writer_stop(&store->writer);
     cdr_sqlite_readers_fini(&store->readers);
     close_writer(store);
