@@ -209,14 +209,14 @@ static int check_and_post(cadre_runtime *runtime, const cli_request *request,
     int exit_status = cli_recall_check(cadre_record_get_info(record), &err);
 
     if (exit_status != CLI_EXIT_OK)
-        return cli_request_report(request, NULL, &err, exit_status);
+        return cli_request_report(request, &err, exit_status);
     if (!cli_questions_init_record(&questions, record))
         return CLI_EXIT_FAILED;
     exit_status = check_all(&questions, it, &err);
     if (exit_status == CLI_EXIT_OK)
         exit_status = exit_of_post(post(runtime, it, &err));
     if (exit_status != CLI_EXIT_OK) {
-        cli_request_report(request, NULL, &err, exit_status);
+        cli_request_report(request, &err, exit_status);
         if (it->one && !it->id)
             cli_questions_report(&questions, it->trace, request->options);
     }
@@ -318,7 +318,7 @@ static int answer(const cli_request *request, given_answers *it, bool may_resume
         exit_status = check_and_post(runtime, request, it, record);
     else
         exit_status = cli_request_report(
-            request, NULL, &err,
+            request, &err,
             status == CADRE_ENOTFOUND ? CLI_EXIT_STORE : cli_exit_of_error(&err));
     if (exit_status == CLI_EXIT_OK)
         *is_ours = is_left_to_us(runtime, request, may_resume);

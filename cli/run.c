@@ -32,20 +32,6 @@ static int read_input(cli_request *it, const cli_arguments *arguments)
     return exit_status;
 }
 
-// A name that may be left out, but not be empty.
-static int read_name(const cli_arguments *arguments, const char *option,
-                     const char **name)
-{
-    *name = cli_arguments_value(arguments, option);
-    if (*name && !**name)
-        return cli_report_usage(arguments->command, "option '--%s': the name is empty",
-                                option);
-    if (*name && !cli_text_is_utf8(*name, strlen(*name)))
-        return cli_report_usage(arguments->command,
-                                "option '--%s': the name is not UTF-8", option);
-    return CLI_EXIT_OK;
-}
-
 // The input may have to be waited for: it is read when all else is right.
 static int run_run(const cli_arguments *arguments)
 {
@@ -54,9 +40,9 @@ static int run_run(const cli_arguments *arguments)
         cli_request_init(&it, arguments, NULL, cli_arguments_text(arguments, 0));
 
     if (exit_status == CLI_EXIT_OK)
-        exit_status = read_name(arguments, "session", &it.session);
+        exit_status = cli_request_read_name(arguments, "session", &it.session);
     if (exit_status == CLI_EXIT_OK)
-        exit_status = read_name(arguments, "request-id", &it.id);
+        exit_status = cli_request_read_name(arguments, "request-id", &it.id);
     if (exit_status == CLI_EXIT_OK)
         exit_status = read_input(&it, arguments);
     if (exit_status == CLI_EXIT_OK)

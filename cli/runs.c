@@ -51,6 +51,8 @@ static cadre_status print_run(void *ctx, const cadre_record_info *info,
     }
     fprintf(it->page.stream, "%-18s  %-9s  ", info->trace_id, cli_record_status(info));
     cli_text_print(it->page.stream, info->team, strlen(info->team), CLI_TEXT_ONE_LINE);
+    if (*info->spawned_by)
+        fputs("  background", it->page.stream);
     if (*info->session) {
         fputs("  session '", it->page.stream);
         cli_text_print(it->page.stream, info->session, strlen(info->session),
@@ -165,8 +167,9 @@ const cadre_command cadre_command_runs = {
     .options = options,
     .n_options = sizeof(options) / sizeof(options[0]),
     .details =
-        "Each with its trace id, status, team, session and age. One that is `cut` was\n"
-        "running when its program ended: `cadre resume` goes on with it. One that is\n"
-        "`waiting` asks something: `cadre wait` tells what.\n",
+        "Each with its trace id, status, team, session and age; `background` is one\n"
+        "that another run spawned. One that is `cut` was running when its program\n"
+        "ended: `cadre resume` goes on with it. One that is `waiting` asks something:\n"
+        "`cadre wait` tells what.\n",
     .run = runs_run,
 };

@@ -1,5 +1,6 @@
 // cadre version: what this program is and what it is built with.
 #include "ui/command.h"
+#include "ui/line_editor.h"
 #include "ui/output.h"
 
 #include <cadre/runtime.h>
@@ -11,7 +12,8 @@ static int version_run(const cli_arguments *arguments)
     (void)arguments;
     if (!cli_page_init(&page))
         return CLI_EXIT_FAILED;
-    fprintf(page.stream, "cadre %s\n%s\n", cadre_version(), cadre_linked_versions());
+    fprintf(page.stream, "cadre %s\n%s\n%s\n", cadre_version(), cadre_linked_versions(),
+            cli_line_editor_version());
     return cli_page_finish(&page, CLI_EXIT_OK);
 }
 

@@ -24,7 +24,7 @@ file(CONFIGURE OUTPUT ${table} @ONLY CONTENT
 
 add_library(cadre_cli OBJECT ${commands} ${shared} ${table})
 target_include_directories(cadre_cli PUBLIC ${PROJECT_SOURCE_DIR}/cli)
-target_link_libraries(cadre_cli PUBLIC cadre-static PRIVATE cadre_flags)
+target_link_libraries(cadre_cli PUBLIC cadre-static PkgConfig::CADRE_EDIT PRIVATE cadre_flags)
 
 add_executable(cadre-cli ${main})
 set_target_properties(cadre-cli PROPERTIES

@@ -65,6 +65,7 @@ need_build() {
     need_library jansson libjansson-dev
     need_library yaml-0.1 libyaml-dev
     need_library sqlite3 libsqlite3-dev
+    need_library libedit libedit-dev
     need_file /etc/ssl/certs/ca-certificates.crt ca-certificates
 }
 

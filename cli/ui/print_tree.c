@@ -314,7 +314,7 @@ bool cli_tree_is_failed_tool(const cadre_frame_info *frame)
                                                 frame->status == CADRE_FRAME_TIMEOUT);
 }
 
-// What rows are made of: the frames, and the nearest frame above each that has a row.
+// What rows are made of: the frames, and the nearest agent above each.
 typedef struct row_source {
     cli_frames frames;
     cli_tree_scope scope;
@@ -361,21 +361,54 @@ static size_t fill_rows(const row_source *source, cli_tree_row *rows, int *paren
     return n;
 }
 
-bool cli_tree_print_frames(cli_frames frames, cli_tree_scope scope,
-                           const cli_terminal *terminal, FILE *stream)
+// The row that stands for a frame; that of an agent where its tools have none.
+static int row_at(const row_source *source, const char *frame_id)
 {
+    int at = -1;
+
+    for (size_t i = 0; i < source->frames.count && at < 0; i++)
+        if (strcmp(source->frames.items[i].id, frame_id) == 0)
+            at = (int)i;
+    if (at >= 0 && source->scope == CLI_TREE_AGENTS &&
+        !is_agent(&source->frames.items[at]))
+        at = source->agent_parents[at];
+    return at < 0 ? -1 : source->row_of[at];
+}
+
+static size_t add_spawned(const row_source *source, const cli_spawned *spawned,
+                          cli_tree_row *rows, int *parents, size_t n)
+{
+    for (size_t i = 0; i < spawned->n; i++) {
+        const cli_spawned_run *run = &spawned->items[i];
+        parents[n] = row_at(source, run->by);
+        rows[n++] = (cli_tree_row){.name = run->trace,
+                                   .referer = "background",
+                                   .state = run->state,
+                                   .note = "",
+                                   .colour = cli_tree_status_colour(run->status),
+                                   .duration_ms = -1};
+    }
+    return n;
+}
+
+bool cli_tree_print_run(const cli_tree *tree, const cli_terminal *terminal,
+                        FILE *stream)
+{
+    cli_frames frames = tree->frames;
+    size_t n_rows = frames.count + tree->spawned.n + 1;
     int *agent_parents = cli_json_agent_parents(frames);
     int *row_of = calloc(frames.count + 1, sizeof(*row_of));
-    int *parents = calloc(frames.count + 1, sizeof(*parents));
-    cli_tree_row *rows = calloc(frames.count + 1, sizeof(*rows));
+    int *parents = calloc(n_rows, sizeof(*parents));
+    cli_tree_row *rows = calloc(n_rows, sizeof(*rows));
     char **notes = calloc(frames.count + 1, sizeof(*notes));
     bool has_memory = agent_parents && row_of && parents && rows && notes;
 
     if (has_memory) {
-        const row_source source = {frames, scope, agent_parents, row_of, notes};
+        const row_source source = {frames, tree->scope, agent_parents, row_of, notes};
         cli_tree_page page = {.rows = rows, .parents = parents};
         size_t screen_rows = 0;
         page.n = fill_rows(&source, rows, parents);
+        page.n = add_spawned(&source, &tree->spawned, rows, parents, page.n);
         if (terminal->is_terminal)
             cli_terminal_size(terminal, &page.columns, &screen_rows);
         cli_tree_print(&page, terminal, stream, NULL);

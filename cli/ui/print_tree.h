@@ -10,6 +10,7 @@
 #define CLI_PRINT_TREE_H
 
 #include "json_output.h"
+#include "spawned.h"
 #include "terminal.h"
 
 // Texts are borrowed; "" or 0: nothing is shown there.
@@ -40,9 +41,15 @@ typedef enum cli_tree_scope {
     CLI_TREE_ALL
 } cli_tree_scope;
 
+typedef struct cli_tree {
+    cli_frames frames;
+    cli_spawned spawned; // each stands below the frame that spawned it
+    cli_tree_scope scope;
+} cli_tree;
+
 // Prints the frames of a run. False: no memory.
-bool cli_tree_print_frames(cli_frames frames, cli_tree_scope scope,
-                           const cli_terminal *terminal, FILE *stream);
+bool cli_tree_print_run(const cli_tree *tree, const cli_terminal *terminal,
+                        FILE *stream);
 
 // Did a tool call fail, other than by the end of its run?
 bool cli_tree_is_failed_tool(const cadre_frame_info *frame);

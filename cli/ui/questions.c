@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 // With more choices than this, one command stands for all.
 #define MAX_COMMANDS 4
@@ -80,6 +81,7 @@ void cli_questions_fini(cli_questions *questions)
     for (size_t i = 0; i < questions->n; i++)
         json_decref(questions->items[i].stored);
     free(questions->items);
+    cadre_record_close(questions->record);
     *questions = (cli_questions){.items = NULL};
 }
 
@@ -113,6 +115,22 @@ bool cli_questions_init_record(cli_questions *questions, const cadre_record *rec
     return true;
 }
 
+bool cli_questions_read(cli_questions *questions, cadre_runtime *runtime,
+                        const char *trace)
+{
+    cadre_error err = CADRE_ERROR_INIT;
+    cadre_record *record = NULL;
+
+    *questions = (cli_questions){.items = NULL};
+    if (cadre_record_open(runtime, trace, &record, &err) != CADRE_OK) {
+        cli_report("%s", err.text);
+        return false;
+    }
+    bool is_read = cli_questions_init_record(questions, record);
+    questions->record = record;
+    return is_read;
+}
+
 const cli_question *cli_questions_find(const cli_questions *questions, const char *id)
 {
     for (size_t i = 0; i < questions->n; i++)
@@ -136,6 +154,28 @@ bool cli_question_allows(const cli_question *question, const json_t *answer)
     for (size_t i = 0; i < json_array_size(choices); i++)
         is_known |= json_equal(json_array_get(choices, i), answer) == 1;
     return is_known;
+}
+
+static const char *find_choice(const json_t *choices, const char *text)
+{
+    for (size_t i = 0; i < json_array_size(choices); i++) {
+        const char *choice = json_string_value(json_array_get(choices, i));
+        if (choice && strcmp(choice, text) == 0)
+            return choice;
+    }
+    return NULL;
+}
+
+const char *cli_question_match(const cli_question *question, const char *typed)
+{
+    static const char *const words[][2] = {{"y", "yes"}, {"n", "no"}};
+    const json_t *choices = choices_of(question);
+    const char *choice = choices ? find_choice(choices, typed) : typed;
+
+    for (size_t i = 0; i < 2 && !choice; i++)
+        if (strcasecmp(typed, words[i][0]) == 0 || strcasecmp(typed, words[i][1]) == 0)
+            choice = find_choice(choices, words[i][1]);
+    return choice;
 }
 
 // --- For programs ---
@@ -319,6 +359,25 @@ static void print_choices(FILE *stream, const cli_question *question)
         fputc('\n', stream);
 }
 
+static void print_colour(FILE *stream, const cli_terminal *terminal, cli_colour colour)
+{
+    if (terminal)
+        cli_terminal_colour(terminal, stream, colour);
+}
+
+void cli_question_print(FILE *stream, const cli_question *question,
+                        const cli_terminal *terminal)
+{
+    print_colour(stream, terminal, CLI_COLOUR_YELLOW);
+    print_words(stream, question->agent);
+    fputs(" asks:", stream);
+    print_colour(stream, terminal, CLI_COLOUR_NONE);
+    fputc(' ', stream);
+    print_lines(stream, text_of(question->stored));
+    print_rest(stream, question);
+    print_choices(stream, question);
+}
+
 void cli_questions_print(FILE *stream, const cli_questions *questions,
                          const char *trace, const char *options)
 {
@@ -326,11 +385,7 @@ void cli_questions_print(FILE *stream, const cli_questions *questions,
         const cli_question *question = &questions->items[i];
         if (question->answer)
             continue;
-        print_words(stream, question->agent);
-        fputs(" asks: ", stream);
-        print_lines(stream, text_of(question->stored));
-        print_rest(stream, question);
-        print_choices(stream, question);
+        cli_question_print(stream, question, NULL);
         if (options)
             print_commands(stream, question, trace, options);
     }

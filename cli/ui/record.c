@@ -94,6 +94,9 @@ json_t *cli_record_json(const cadre_record_info *info)
     json_object_set_new(object, "status", cli_json_text(cli_record_status(info)));
     json_object_set_new(object, "session",
                         *info->session ? cli_json_text(info->session) : json_null());
+    json_object_set_new(object, "spawned_by",
+                        *info->spawned_by ? cli_json_text(info->spawned_by)
+                                          : json_null());
     json_object_set_new(object, "held_by",
                         info->is_held ? cli_json_text(info->held_by) : json_null());
     json_object_set_new(object, "created_at", cli_json_time(info->created_at));

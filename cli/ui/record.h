@@ -31,8 +31,8 @@ const char *cli_record_status(const cadre_record_info *info);
 // The process that holds the run, or did last; 0: nobody knows.
 long cli_record_process(const cadre_record_info *info);
 
-// {trace_id, team, status, session, held_by, created_at, offline, inputs, metadata};
-// new reference, NULL: no memory.
+// {trace_id, team, status, session, spawned_by, held_by, created_at, offline, inputs,
+// metadata}; new reference, NULL: no memory.
 json_t *cli_record_json(const cadre_record_info *info);
 
 #endif

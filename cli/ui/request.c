@@ -1,7 +1,6 @@
 // See request.h.
 #include "request.h"
 
-#include "background.h"
 #include "duration.h"
 #include "json_output.h"
 #include "output.h"
@@ -17,6 +16,10 @@
 
 void cli_request_fini(cli_request *request)
 {
+    cli_background_fini(&request->background);
+    cadre_run_free(request->run);
+    cadre_team_free(request->team);
+    cadre_runtime_close(request->opened);
     free(request->input);
     free(request->resume);
     free(request->options);
@@ -49,6 +52,19 @@ static int read_set(json_t *inputs, const cli_arguments *arguments, const char *
     return failure ? no_memory() : CLI_EXIT_OK;
 }
 
+int cli_request_read_name(const cli_arguments *arguments, const char *option,
+                          const char **name)
+{
+    *name = cli_arguments_value(arguments, option);
+    if (*name && !**name)
+        return cli_report_usage(arguments->command, "option '--%s': the name is empty",
+                                option);
+    if (*name && !cli_text_is_utf8(*name, strlen(*name)))
+        return cli_report_usage(arguments->command,
+                                "option '--%s': the name is not UTF-8", option);
+    return CLI_EXIT_OK;
+}
+
 int cli_request_read_sets(const cli_arguments *arguments, json_t **inputs)
 {
     int exit_status = CLI_EXIT_OK;
@@ -60,6 +76,7 @@ int cli_request_read_sets(const cli_arguments *arguments, json_t **inputs)
     return exit_status;
 }
 
+// A command that shows answers only has none of the other forms.
 static int read_form(cli_request *it, const cli_arguments *arguments)
 {
     bool is_json = cli_arguments_has_flag(arguments, "json");
@@ -158,19 +175,19 @@ int cli_request_init(cli_request *request, const cli_arguments *arguments,
     return CLI_EXIT_OK;
 }
 
-int cli_request_report(const cli_request *it, const cadre_team *team,
-                       const cadre_error *err, int exit_status)
+int cli_request_report(const cli_request *it, const cadre_error *err, int exit_status)
 {
     cli_output output;
 
     if (it->show.is_one_of_many)
         cli_report("run %s: %s", it->trace, err->text);
     else
-        cli_report_problems(team, err);
+        cli_report_problems(it->team, err);
     if (it->show.form == CLI_SHOW_ANSWER)
         return exit_status;
     bool is_json = it->show.form == CLI_SHOW_JSON;
-    json_t *object = is_json ? cli_json_no_run(err, team) : cli_json_no_run_event(err);
+    json_t *object =
+        is_json ? cli_json_no_run(err, it->team) : cli_json_no_run_event(err);
     cli_output_init(&output);
     cli_output_write_json(&output, object, is_json ? JSON_INDENT(2) : JSON_COMPACT);
     json_decref(object);
@@ -178,16 +195,15 @@ int cli_request_report(const cli_request *it, const cadre_team *team,
                                    : cli_output_finish(&output, exit_status);
 }
 
-static cadre_status start(const cli_request *it, cadre_team *team, cadre_run **run,
-                          cadre_error *err)
+static cadre_status start(const cli_request *it, cadre_run **run, cadre_error *err)
 {
     const cadre_run_config *config =
         CADRE_RUN(.input = it->input, .inputs = it->inputs, .session = it->session,
                   .timeout_ms = it->timeout_ms, .metadata = it->metadata,
                   .request_id = it->id, .accept_changes = it->accepts_changes);
 
-    return it->trace ? cadre_run_resume(team, it->trace, config, run, err)
-                     : cadre_run_start(team, config, run, err);
+    return it->trace ? cadre_run_resume(it->team, it->trace, config, run, err)
+                     : cadre_run_start(it->team, config, run, err);
 }
 
 // Another program has the run or the session: a matter of the store.
@@ -199,43 +215,43 @@ static int exit_of_no_run(const cli_request *it, const cadre_error *err)
                                                    : cli_exit_of_error(err);
 }
 
-static int run_team(cli_request *it, cadre_team *team)
+int cli_request_run_on(cli_request *request)
 {
     cadre_error err = CADRE_ERROR_INIT;
     cadre_run *run = NULL;
     cli_signals signals;
 
+    request->was_stopped = false;
+    request->stopped_by = 0;
     cli_signals_init(&signals);
-    if (start(it, team, &run, &err) != CADRE_OK) {
+    request->not_started = start(request, &run, &err);
+    if (request->not_started != CADRE_OK) {
         cli_signals_stop(&signals);
-        if (it->may_be_held && err.status == CADRE_EBUSY) {
+        if (request->may_be_held && err.status == CADRE_EBUSY) {
             cli_report_note("%s", err.text);
             return CLI_EXIT_OK;
         }
-        return cli_request_report(it, team, &err, exit_of_no_run(it, &err));
+        return cli_request_report(request, &err, exit_of_no_run(request, &err));
     }
-    int exit_status = cli_show_run(run, &signals, &it->show);
-    it->was_stopped = signals.was_stopped || signals.output_was_closed;
-    cadre_run_free(run);
+    int exit_status = cli_show_run(run, &signals, &request->show);
+    request->was_stopped = signals.was_stopped || signals.output_was_closed;
+    request->stopped_by = signals.stopped_by;
+    cadre_run_free(request->run);
+    request->run = run;
+    cli_background_add(&request->background, cadre_run_trace_id(run));
     return exit_status;
 }
 
-static int load_and_run(cli_request *it, cadre_runtime *runtime)
+static int load_team(cli_request *it)
 {
     cadre_error err = CADRE_ERROR_INIT;
-    cadre_team *team = NULL;
-    int exit_status = CLI_EXIT_OK;
+    cadre_status status = cadre_team_load(it->opened, it->team_path, &it->team, &err);
 
-    cadre_status status = cadre_team_load(runtime, it->team_path, &team, &err);
     if (status == CADRE_OK)
-        exit_status = run_team(it, team);
-    else if (status == CADRE_EIO && !team) // the file that was named cannot be read
-        exit_status = cli_request_report(it, team, &err, CLI_EXIT_USAGE);
-    else
-        exit_status = cli_request_report(it, team, &err, cli_exit_of_error(&err));
-    cli_background_wait(runtime, it->show.is_quiet);
-    cadre_team_free(team);
-    return exit_status;
+        return CLI_EXIT_OK;
+    if (status == CADRE_EIO && !it->team) // the file that was named cannot be read
+        return cli_request_report(it, &err, CLI_EXIT_USAGE);
+    return cli_request_report(it, &err, cli_exit_of_error(&err));
 }
 
 // What the command line does not say, the record does.
@@ -282,17 +298,28 @@ static int recall(cli_request *it, cadre_error *err)
     return exit_status;
 }
 
-int cli_request_run(cli_request *request)
+int cli_request_open(cli_request *request)
 {
     cadre_error err = CADRE_ERROR_INIT;
-    cadre_runtime *runtime = NULL;
     int exit_status = request->trace ? recall(request, &err) : CLI_EXIT_OK;
 
     if (exit_status != CLI_EXIT_OK)
-        return cli_request_report(request, NULL, &err, exit_status);
-    if (cli_store_open(&request->store, &request->runtime, &runtime, &err) != CADRE_OK)
-        return cli_request_report(request, NULL, &err, cli_exit_of_error(&err));
-    exit_status = load_and_run(request, runtime);
-    cadre_runtime_close(runtime);
+        return cli_request_report(request, &err, exit_status);
+    if (cli_store_open(&request->store, &request->runtime, &request->opened, &err) !=
+        CADRE_OK)
+        return cli_request_report(request, &err, cli_exit_of_error(&err));
+    cli_background_init(&request->background, request->opened, request->options,
+                        request->show.is_quiet);
+    return load_team(request);
+}
+
+int cli_request_run(cli_request *request)
+{
+    int exit_status = cli_request_open(request);
+
+    if (exit_status == CLI_EXIT_OK) {
+        exit_status = cli_request_run_on(request);
+        cli_background_wait(&request->background);
+    }
     return exit_status;
 }

@@ -18,7 +18,7 @@
 typedef struct show {
     cadre_run *run;
     const cli_show_config *config;
-    cli_output output;
+    cli_output own, *output;
     cli_terminal out, err; // stdout and stderr
     cli_answer answer;
     cli_live_tree *live;
@@ -31,7 +31,7 @@ static void print_trace(const cadre_run *run, const cli_show_config *config)
 {
     const char *trace = cadre_run_trace_id(run);
 
-    if (config->is_quiet || config->is_one_of_many)
+    if (config->is_quiet || config->is_one_of_many || config->output)
         return;
     if (config->resume)
         cli_report_note("trace %s (cadre resume %s%s)", trace, trace, config->resume);
@@ -42,10 +42,11 @@ static void print_trace(const cadre_run *run, const cli_show_config *config)
 static void show_init(show *it, cadre_run *run, const cli_show_config *config)
 {
     *it = (show){.run = run, .config = config};
-    cli_output_init(&it->output);
+    cli_output_init(&it->own);
+    it->output = config->output ? config->output : &it->own;
     cli_terminal_init(&it->out, STDOUT_FILENO, config->is_plain);
     cli_terminal_init(&it->err, STDERR_FILENO, config->is_plain);
-    cli_answer_init(&it->answer, &it->output, &it->out);
+    cli_answer_init(&it->answer, it->output, &it->out);
     it->is_streaming = config->form == CLI_SHOW_ANSWER && it->out.is_terminal;
     // Lines of events and a tree that is drawn again cannot share a screen.
     bool is_screen_taken = config->form == CLI_SHOW_EVENTS && it->out.is_terminal;
@@ -110,9 +111,9 @@ static void take_retry(show *it, const cadre_event *event)
 
 static void show_event(show *it, const cadre_event *event)
 {
-    if (it->config->form == CLI_SHOW_EVENTS && it->output.failure == 0) {
+    if (it->config->form == CLI_SHOW_EVENTS && it->output->failure == 0) {
         json_t *line = cli_json_event(event);
-        cli_output_write_json(&it->output, line, JSON_COMPACT);
+        cli_output_write_json(it->output, line, JSON_COMPACT);
         json_decref(line);
     }
     // What forks write is not the answer.
@@ -139,10 +140,10 @@ static void follow(show *it)
         return;
     while (cadre_run_next(it->run, &event, NULL) == CADRE_OK) {
         show_event(it, event);
-        if (it->output.failure != 0 && !is_stopped) {
+        if (it->output->failure != 0 && !is_stopped) {
             // Nobody will see the answer: no more money is spent on it.
             is_stopped = true;
-            cadre_run_cancel(it->run, cli_output_is_closed(&it->output)
+            cadre_run_cancel(it->run, cli_output_is_closed(it->output)
                                           ? "output closed"
                                           : "cannot write to stdout");
         }
@@ -157,7 +158,7 @@ static void write_result(show *it, const cadre_result *result, cli_frames frames
     if (it->config->form == CLI_SHOW_JSON) {
         json_t *object = cli_json_result(result, frames, it->config->wants_all_frames);
         json_object_set_new(object, "questions", cli_questions_json(questions));
-        cli_output_write_json(&it->output, object, JSON_INDENT(2));
+        cli_output_write_json(it->output, object, JSON_INDENT(2));
         json_decref(object);
     }
     if (it->config->form == CLI_SHOW_ANSWER) {
@@ -178,7 +179,8 @@ static void print_end(const show *it, const cadre_result *result, cli_frames fra
 
     if (!stream)
         return;
-    cli_tree_print_frames(frames, CLI_TREE_AGENTS, &it->err, stream);
+    if (!it->config->output)
+        cli_tree_print_run(&(cli_tree){.frames = frames}, &it->err, stream);
     cli_summary_print(stream, result, frames, it->n_retries);
     if (fclose(stream) == 0)
         fwrite(text, 1, len, stderr);
@@ -211,8 +213,10 @@ static void report_failure(const show *it, const cadre_result *result)
 
 static int finish(show *it, int exit_status)
 {
-    return it->config->is_one_of_many ? cli_output_leave(&it->output, exit_status)
-                                      : cli_output_finish(&it->output, exit_status);
+    bool will_go_on = it->config->is_one_of_many || it->config->output;
+
+    return will_go_on ? cli_output_leave(it->output, exit_status)
+                      : cli_output_finish(it->output, exit_status);
 }
 
 // Of many: all that is told of this one.
@@ -242,6 +246,9 @@ static void report_questions(const show *it, const cadre_result *result,
 static void report_end(const show *it, const cadre_result *result, cli_frames frames,
                        const cli_questions *questions)
 {
+    // A turn that waits is no end: who leads the conversation asks.
+    if (it->config->output && result->status == CADRE_FRAME_WAITING)
+        return;
     if (it->config->is_one_of_many)
         report_one(it, result);
     else
@@ -250,7 +257,7 @@ static void report_end(const show *it, const cadre_result *result, cli_frames fr
         report_questions(it, result, questions);
     // Of a run that was stopped because stdout failed that failure was told.
     else if (!it->config->is_one_of_many &&
-             (it->output.failure == 0 || cli_output_is_closed(&it->output)))
+             (it->output->failure == 0 || cli_output_is_closed(it->output)))
         report_failure(it, result);
 }
 

@@ -5,6 +5,7 @@
 #ifndef CLI_SHOW_RUN_H
 #define CLI_SHOW_RUN_H
 
+#include "output.h"
 #include "signals.h"
 
 #include <cadre/run.h>
@@ -27,9 +28,11 @@ typedef struct cli_show_config {
     const char
         *options; // what stands at the end of other commands on the run; the same
     bool is_one_of_many; // stdout stays open, stderr gets one line
+    cli_output *output;  // of the conversation whose turn it is: stdout stays open, and
+                         // stderr gets the summary alone; NULL: it is no turn
 } cli_show_config;
 
-// Shows the run to its end, closes stdout unless it is one of many, and returns what
+// Shows the run to its end, closes stdout unless more will be written, and returns what
 // the program exits with. The run is stopped by `signals`, which were initialised
 // before it started.
 int cli_show_run(cadre_run *run, cli_signals *signals, const cli_show_config *config);

@@ -48,6 +48,7 @@ static void take_signal(cli_signals *signals, int *n_taken)
         _exit(CLI_EXIT_ABORTED);
     }
     signals->was_stopped = true;
+    signals->stopped_by = (int)info.ssi_signo;
     cadre_run_cancel(signals->run, reason_of(info.ssi_signo));
 }
 

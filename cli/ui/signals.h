@@ -21,6 +21,7 @@ typedef struct cli_signals {
     cadre_run *run;
     bool output_was_closed;
     bool was_stopped; // by a signal
+    int stopped_by;   // the first one; 0: none
 } cli_signals;
 
 // Holds the signals back. Done before the run starts, so that none is lost and no

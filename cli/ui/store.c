@@ -2,25 +2,17 @@
 #include "store.h"
 
 #include "report.h"
+#include "state_file.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define SQLITE "sqlite:"
 #define SQLITE_LEN (sizeof(SQLITE) - 1)
-
-// "" counts as not set.
-static const char *variable(const char *name)
-{
-    const char *value = getenv(name); // NOLINT(concurrency-mt-unsafe): one thread yet
-
-    return value && *value ? value : NULL;
-}
 
 // Is it a path and no name of a store? A path has a slash or a dot before any colon; a
 // word without them is more likely a slip of the pen ("memroy") than a file.
@@ -56,19 +48,11 @@ static bool set_url(cli_store *store, const char *text)
     return store->file != NULL;
 }
 
-// Relative paths in XDG variables are to be ignored (XDG Base Directory Specification).
 static bool set_default(cli_store *store)
 {
-    const char *state = variable("XDG_STATE_HOME");
-    const char *home = variable("HOME");
     char path[PATH_MAX];
-    int len = 0;
 
-    if (state && state[0] == '/')
-        len = snprintf(path, sizeof(path), "%s/cadre/cadre.db", state);
-    else if (home)
-        len = snprintf(path, sizeof(path), "%s/.local/state/cadre/cadre.db", home);
-    if (len <= 0 || (size_t)len >= sizeof(path))
+    if (!cli_state_file("cadre.db", path, sizeof(path)))
         return true; // nobody says where: told when it is opened
     store->is_default = true;
     return set_url(store, path);
@@ -80,7 +64,7 @@ bool cli_store_init(cli_store *store, const cli_arguments *arguments)
 
     *store = (cli_store){0};
     if (!text)
-        text = variable("CADRE_STORE");
+        text = cli_state_variable("CADRE_STORE");
     if (text ? set_url(store, text) : set_default(store))
         return true;
     cli_report("out of memory");
@@ -91,22 +75,6 @@ void cli_store_fini(cli_store *store)
 {
     free(store->url);
     free(store->file);
-}
-
-// Makes the folders above a file; those that are there stay as they are.
-static cadre_status make_folders(const char *file, cadre_error *err)
-{
-    char path[PATH_MAX];
-
-    snprintf(path, sizeof(path), "%s", file);
-    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        if (mkdir(path, 0700) != 0 && errno != EEXIST)
-            return cadre_fail(err, CADRE_ESTORE, "%s: the folder %s cannot be made: %s",
-                              file, path, strerrordesc_np(errno));
-        *slash = '/';
-    }
-    return CADRE_OK;
 }
 
 static cadre_status open_runtime(const cli_store *store,
@@ -121,7 +89,7 @@ static cadre_status open_runtime(const cli_store *store,
                           "no file to record in: HOME is not set; name one by --store "
                           "or CADRE_STORE");
     if (store->is_default)
-        status = make_folders(store->file, err);
+        status = cli_state_make_folders(store->file, err);
     own.store = store->url;
     return status == CADRE_OK ? cadre_runtime_open(&own, out, err) : status;
 }

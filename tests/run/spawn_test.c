@@ -77,7 +77,7 @@ static void test_subagent__calls_no_further_one(void)
 // The id of the nth run of the store, newest first.
 typedef struct nth_run {
     size_t wanted;
-    char id[64];
+    char id[64], spawned_by[64];
     cadre_frame_status status;
 } nth_run;
 
@@ -87,6 +87,7 @@ static cadre_status take_run(void *ctx, const cadre_record_info *info, cadre_err
     (void)err;
     if (run->wanted-- == 0) {
         snprintf(run->id, sizeof run->id, "%s", info->trace_id);
+        snprintf(run->spawned_by, sizeof run->spawned_by, "%s", info->spawned_by);
         run->status = info->status;
     }
     return CADRE_OK;
@@ -176,6 +177,46 @@ static void test_background__is_stopped_with_its_parent_when_asked(void)
     team_case_close(&t);
 }
 
+static nth_run spawned_at(const char *trace, size_t wanted)
+{
+    nth_run run = {.wanted = wanted};
+    CHECK_OK(cadre_record_list_spawned(t.runtime, trace, take_run, &run, NULL), NULL);
+    return run;
+}
+
+static void test_background__is_listed_with_the_tool_call_that_spawned_it(void)
+{
+    open_lead();
+    DRIVEN("lead", "call tasks {\"action\":\"spawn\",\"text\":\"three primes\"}",
+           "always\nsay ok");
+    team_case_run(&t, "which?");
+    CHECK_OK(cadre_runtime_wait(t.runtime, 20000, NULL), NULL);
+    nth_run child = run_at(0), parent = run_at(1);
+    CHECK_TEXT(parent.spawned_by, "");
+    CHECK_TEXT(spawned_at(parent.id, 0).id, child.id);
+    CHECK_TEXT(spawned_at(parent.id, 1).id, "");
+    CHECK_TEXT(spawned_at(child.id, 0).id, "");
+    cadre_record *record = NULL;
+    if (CHECK_OK(cadre_record_open(t.runtime, parent.id, &record, NULL), NULL)) {
+        size_t n = 0;
+        const cadre_frame_info *frames = cadre_record_frames(record, &n);
+        bool is_found = false;
+        for (size_t i = 0; i < n; i++)
+            if (strcmp(frames[i].id, child.spawned_by) == 0)
+                is_found = strcmp(frames[i].name, "tasks") == 0;
+        CHECK(is_found);
+    }
+    cadre_record_close(record);
+    if (CHECK_OK(cadre_record_open(t.runtime, child.id, &record, NULL), NULL))
+        CHECK_TEXT(cadre_record_get_info(record)->spawned_by, child.spawned_by);
+    cadre_record_close(record);
+    CHECK_STATUS(cadre_record_list_spawned(t.runtime, "!", take_run, NULL, NULL),
+                 CADRE_EINVAL, NULL);
+    CHECK_STATUS(cadre_record_list_spawned(t.runtime, child.id, NULL, NULL, NULL),
+                 CADRE_EINVAL, NULL);
+    team_case_close(&t);
+}
+
 // Takes the id out of the result of the spawn.
 static void test_background__is_asked_stopped_and_told_by_its_id(void)
 {
@@ -205,6 +246,7 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_background__reports_to_a_run_that_still_works),
     CHECK_TEST(test_background__is_stopped_by_who_frees_the_team),
     CHECK_TEST(test_background__is_stopped_with_its_parent_when_asked),
+    CHECK_TEST(test_background__is_listed_with_the_tool_call_that_spawned_it),
     CHECK_TEST(test_background__is_asked_stopped_and_told_by_its_id),
     CU_TEST_INFO_NULL,
 };

@@ -11,6 +11,7 @@
 #include <sys/ioctl.h>
 #include <sys/pidfd.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -32,6 +33,8 @@ typedef struct child {
     kept kept_out, kept_err;
     const program_action *action; // the next one; NULL: all are done
     size_t n_actions;             // done
+    size_t n_seen;                // up to the end of what was awaited last
+    struct termios settings;      // of the terminal, at the start
     program_result *result;
     char **arguments, **environment;
 } child;
@@ -129,7 +132,8 @@ static bool open_terminal(child *it)
         return true;
     if (openpty(&it->terminal[0], &it->terminal[1], NULL, NULL, &size) != 0)
         return false;
-    return fcntl(it->terminal[0], F_SETFD, FD_CLOEXEC) == 0;
+    return fcntl(it->terminal[0], F_SETFD, FD_CLOEXEC) == 0 &&
+           tcgetattr(it->terminal[0], &it->settings) == 0;
 }
 
 static bool open_ends(child *it)
@@ -211,17 +215,32 @@ static bool keep(kept *it, const char *text, size_t len)
     return true;
 }
 
-static void act(child *it, bool is_due)
+static void type(child *it, const char *text)
+{
+    for (size_t len = strlen(text); len > 0;) {
+        ssize_t n = write(it->terminal[0], text, len);
+        if (n <= 0)
+            return; // the check for what it answers will fail
+        text += n;
+        len -= (size_t)n;
+    }
+}
+
+// False: the next action is not due.
+static bool act(child *it, bool is_due)
 {
     const program_action *action = it->action;
 
     if (!action)
-        return;
+        return false;
     const kept *where = action->is_on_stdout ? &it->kept_out : &it->kept_err;
-    if (action->when && where->text && strstr(where->text, action->when))
-        is_due = true;
-    if (!is_due)
-        return;
+    const char *found = NULL;
+    if (action->when && where->text)
+        found = strstr(where->text + (action->is_new ? it->n_seen : 0), action->when);
+    if (!found && !is_due)
+        return false;
+    it->n_seen =
+        found ? (size_t)(found - where->text) + strlen(action->when) : where->len;
     it->action = action->then;
     it->result->acted_ns = now_ns();
     if (it->n_actions < PROGRAM_MAX_ACTIONS)
@@ -232,10 +251,22 @@ static void act(child *it, bool is_due)
     }
     if (action->closes_stdout)
         close_end(&it->out[0]);
+    if (action->types)
+        type(it, action->types);
     if (action->signal)
         kill(it->pid, action->signal);
     if (action->call)
         action->call(action->ctx);
+    return true;
+}
+
+// What came may be what several actions await one behind the other.
+static void act_all(child *it, bool is_due)
+{
+    bool has_acted = act(it, is_due);
+
+    while (has_acted && it->action && it->action->is_new)
+        has_acted = act(it, false);
 }
 
 // Reads what is there. A terminal whose other side is closed fails with EIO.
@@ -286,9 +317,21 @@ static bool serve(child *it, int timeout_ms)
     read_end(&it->out[0], slots[2].revents, &it->kept_out);
     read_end(&it->err[0], slots[3].revents, &it->kept_err);
     read_end(&it->terminal[0], slots[4].revents, &it->kept_err);
-    act(it, slots[5].revents != 0);
+    act_all(it, slots[5].revents != 0);
     bool has_ended = slots[0].revents != 0;
     return !has_ended || slots[2].revents || slots[3].revents || slots[4].revents;
+}
+
+// The other side of the terminal is closed; what was set there can still be asked.
+static bool has_changed_terminal(const child *it)
+{
+    struct termios now;
+
+    if (it->terminal[0] < 0 || tcgetattr(it->terminal[0], &now) != 0)
+        return false;
+    return now.c_iflag != it->settings.c_iflag || now.c_oflag != it->settings.c_oflag ||
+           now.c_lflag != it->settings.c_lflag ||
+           memcmp(now.c_cc, it->settings.c_cc, sizeof(now.c_cc)) != 0;
 }
 
 static void wait_for(child *it, program_result *result)
@@ -302,6 +345,7 @@ static void wait_for(child *it, program_result *result)
         if (!serve(it, (int)left))
             break;
     result->has_timed_out = now_ms() >= deadline;
+    result->has_changed_terminal = has_changed_terminal(it);
     kill(-it->pid, SIGKILL); // its session: what it left behind, or itself
     while (waitpid(it->pid, &status, 0) < 0 && errno == EINTR)
         continue;

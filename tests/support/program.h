@@ -34,14 +34,16 @@ typedef enum program_terminal {
 typedef struct program_action program_action;
 struct program_action {
     const char *when;           // NULL: no text is awaited
-    bool is_on_stdout;          // the text is awaited there
+    const char *types;          // on the terminal; NULL: nothing
+    const program_action *then; // awaited after this one
     int when_fd;                // 0: none is awaited
     int signal;                 // sent to the child; 0: none
-    bool closes_stdout;         // its reader goes away
     int columns;                // the terminal gets this wide; 0: stays
     void (*call)(void *ctx);    // called; may run another program. NULL: none
     void *ctx;                  // for it
-    const program_action *then; // awaited after this one
+    bool is_on_stdout;          // the text is awaited there
+    bool is_new;                // it is awaited behind what the last action awaited
+    bool closes_stdout;         // its reader goes away
 };
 
 typedef struct program_config {
@@ -65,7 +67,8 @@ typedef struct program_result {
     size_t out_len;
     char *err; // stderr, or all that came over the terminal
     int64_t duration_ms;
-    int64_t acted_ns; // monotonic time of the last action; 0: none was done
+    bool has_changed_terminal; // left it with other settings than it found
+    int64_t acted_ns;          // monotonic time of the last action; 0: none was done
     size_t acted_len[PROGRAM_MAX_ACTIONS]; // how much of `err` had come at each
 } program_result;
 

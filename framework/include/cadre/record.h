@@ -21,6 +21,8 @@ typedef struct cadre_record_info {
     bool is_held;              // by one that may be alive
     cadre_frame_status status; // of its root; one that runs and is not held was cut
     int64_t created_at;        // wall time, ms since 1970
+    const char *spawned_by; // the id of the frame, of another run, that started it to
+                            // work in the background; "" when none did
     // What it was started with:
     const char *session;    // "" when it has none
     const json_t *inputs;   // an object: those it works with, defaults included
@@ -40,6 +42,14 @@ typedef struct cadre_record_message {
 // returned. Errors: EINVAL, ESTORE.
 CADRE_API cadre_status cadre_record_list(
     cadre_runtime *runtime, int limit,
+    cadre_status (*on_run)(void *ctx, const cadre_record_info *info, cadre_error *err),
+    void *ctx, cadre_error *err);
+
+// Gives those that frames of one run spawned, oldest first, without what these spawned.
+// All else as above; a run that is not there has none. Errors: EINVAL (not an id),
+// ESTORE.
+CADRE_API cadre_status cadre_record_list_spawned(
+    cadre_runtime *runtime, const char *trace,
     cadre_status (*on_run)(void *ctx, const cadre_record_info *info, cadre_error *err),
     void *ctx, cadre_error *err);
 

@@ -15,18 +15,22 @@ struct cadre_record {
     json_t *options; // what the info borrows from
     cdr_run_listing listing;
     cdr_arena texts;
-    cdr_message **held; // references
+    char spawned_by[CADRE_ID_TEXT_SIZE]; // the same
+    cdr_message **held;                  // references
     cadre_record_message *messages;
     size_t n_messages, capacity;
     cdr_id_table frames; // while it is read: those of the run
     bool is_there;
 };
 
-// Borrows from the row, the id and the options, which the caller frees. NULL: no
+// Borrows from the row, the ids and the options, which the caller frees. NULL: no
 // memory.
 static json_t *fill_info(cadre_record_info *info, const cadre_trace_row *row,
-                         const char *id)
+                         const char *id, char spawned_by[CADRE_ID_TEXT_SIZE])
 {
+    spawned_by[0] = '\0';
+    if (!cadre_id_is_none(row->spawned_by))
+        cadre_id_text(row->spawned_by, spawned_by);
     json_t *options = cdr_options_parse(row->options);
     if (json_object_get(options, "inputs") == NULL)
         json_object_set_new(options, "inputs", json_object());
@@ -37,6 +41,7 @@ static json_t *fill_info(cadre_record_info *info, const cadre_trace_row *row,
                                 .is_held = cdr_lease_is_held(row),
                                 .status = row->status,
                                 .created_at = row->created_at,
+                                .spawned_by = spawned_by,
                                 .session = session == NULL ? "" : session,
                                 .inputs = json_object_get(options, "inputs"),
                                 .metadata = json_object_get(options, "metadata"),
@@ -50,6 +55,11 @@ static cadre_status no_memory(cadre_error *err)
     return cadre_fail(err, CADRE_ENOMEM, "no memory for the record of a run");
 }
 
+static cadre_status fail_id(cadre_error *err, const char *trace)
+{
+    return cadre_fail(err, CADRE_EINVAL, "'%.80s' is not the id of a run", trace);
+}
+
 // --- Listing ---
 
 typedef struct lister {
@@ -60,10 +70,10 @@ typedef struct lister {
 static cadre_status give_run(void *ctx, const cadre_trace_row *row, cadre_error *err)
 {
     const lister *l = ctx;
-    char id[CADRE_ID_TEXT_SIZE];
+    char id[CADRE_ID_TEXT_SIZE], spawned_by[CADRE_ID_TEXT_SIZE];
     cadre_record_info info;
     cadre_id_text(row->id, id);
-    json_t *options = fill_info(&info, row, id);
+    json_t *options = fill_info(&info, row, id, spawned_by);
     if (options == NULL)
         return no_memory(err);
     cadre_status status = l->on_run(l->ctx, &info, err);
@@ -88,6 +98,21 @@ cadre_status cadre_record_list(cadre_runtime *runtime, int limit,
     return runtime->store_ops->read(runtime->store, &query, &reader, err);
 }
 
+cadre_status cadre_record_list_spawned(
+    cadre_runtime *runtime, const char *trace,
+    cadre_status (*on_run)(void *ctx, const cadre_record_info *info, cadre_error *err),
+    void *ctx, cadre_error *err)
+{
+    cadre_query query = {.kind = CADRE_QUERY_SPAWNED};
+    if (runtime == NULL || trace == NULL || on_run == NULL)
+        return cdr_fail_null(err, __func__);
+    if (!cadre_id_parse(trace, &query.trace))
+        return fail_id(err, trace);
+    lister l = {on_run, ctx};
+    const cadre_store_reader reader = {.trace = give_run, .ctx = &l};
+    return runtime->store_ops->read(runtime->store, &query, &reader, err);
+}
+
 // --- One run ---
 
 static const char *keep(cadre_record *record, const char *text)
@@ -100,7 +125,8 @@ static cadre_status take_trace(void *ctx, const cadre_trace_row *row, cadre_erro
     cadre_record *record = ctx;
     char id[CADRE_ID_TEXT_SIZE];
     cadre_id_text(row->id, id);
-    record->options = fill_info(&record->info, row, keep(record, id));
+    record->options =
+        fill_info(&record->info, row, keep(record, id), record->spawned_by);
     record->info.team = keep(record, row->team);
     record->info.held_by = keep(record, row->lease_owner);
     record->is_there = true;
@@ -164,7 +190,7 @@ cadre_status cadre_record_open(cadre_runtime *runtime, const char *trace,
     if (runtime == NULL || trace == NULL || out == NULL)
         return cdr_fail_null(err, __func__);
     if (!cadre_id_parse(trace, &query.trace))
-        return cadre_fail(err, CADRE_EINVAL, "'%.80s' is not the id of a run", trace);
+        return fail_id(err, trace);
     cadre_record *record = calloc(1, sizeof *record);
     if (record == NULL)
         return no_memory(err);
