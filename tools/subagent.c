@@ -39,7 +39,7 @@ const cadre_tool_ops cadre_tool_subagent = {
         "its own, and gives its answer. It knows only what the task says.",
     .parameters = "{\"type\": \"object\", \"required\": [\"task\"], \"properties\": {"
                   "  \"task\": {\"type\": \"string\", \"minLength\": 1}}}",
-    .timeout_ms = 30 * 60 * 1000,
+    .timeout_ms = INT64_C(30) * 60 * 1000,
     .replay_safe = true, // it finds its copy again
     .describe = subagent_describe,
     .run = subagent_run,

@@ -172,7 +172,7 @@ const char *cli_question_match(const cli_question *question, const char *typed)
     const json_t *choices = choices_of(question);
     const char *choice = choices ? find_choice(choices, typed) : typed;
 
-    for (size_t i = 0; i < 2 && !choice; i++)
+    for (size_t i = 0; choices && i < 2 && !choice; i++)
         if (strcasecmp(typed, words[i][0]) == 0 || strcasecmp(typed, words[i][1]) == 0)
             choice = find_choice(choices, words[i][1]);
     return choice;

@@ -449,7 +449,7 @@ static void check_effects(const played *p)
 {
     static char lines[2 * N_TURNS][64];
     char expected[16];
-    size_t n_lines = read_log(p, lines, 2 * N_TURNS);
+    size_t n_lines = read_log(p, lines, sizeof lines / sizeof lines[0]);
     for (size_t i = 0; i < n_lines; i++)
         for (size_t k = 0; k < i; k++)
             CHECK(strcmp(lines[i], lines[k]) != 0); // each call has a key of its own

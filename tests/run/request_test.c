@@ -409,8 +409,10 @@ static void test_request__two_that_race_are_one_run(void)
     test_folder folder;
     char url[FOLDER_PATH_SIZE];
     int n_calls = 0;
-    if (!CHECK(racers != NULL) || !CHECK(folder_make(&folder)))
+    if (!CHECK(racers != NULL) || !CHECK(folder_make(&folder))) {
+        free(racers);
         return;
+    }
     snprintf(url, sizeof url, "sqlite:%s/runs.db", folder.path);
     for (int i = 0; i < N_RACERS; i++)
         open_on(&racers[i].f, url);

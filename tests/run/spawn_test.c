@@ -163,7 +163,6 @@ static void test_background__is_stopped_with_its_parent_when_asked(void)
            "always\nhold");
     if (team_case_start(&t, CADRE_RUN(.input = "go")) != NULL) {
         CHECK(driven_await_held(2));
-        nth_run child = run_at(0);
         CHECK_OK(cadre_trace_abort(t.runtime, cadre_run_trace_id(t.run),
                                    CADRE_ABORT(.background = true), NULL),
                  NULL);
@@ -171,7 +170,7 @@ static void test_background__is_stopped_with_its_parent_when_asked(void)
         CHECK_OK(
             cadre_trace_wait(t.runtime, cadre_run_trace_id(t.run), true, 20000, NULL),
             NULL);
-        child = run_at(0);
+        nth_run child = run_at(0);
         CHECK_INT(child.status, CADRE_FRAME_ABORTED);
     }
     team_case_close(&t);

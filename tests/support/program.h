@@ -36,11 +36,11 @@ struct program_action {
     const char *when;           // NULL: no text is awaited
     const char *types;          // on the terminal; NULL: nothing
     const program_action *then; // awaited after this one
+    void (*call)(void *ctx);    // called; may run another program. NULL: none
+    void *ctx;                  // for it
     int when_fd;                // 0: none is awaited
     int signal;                 // sent to the child; 0: none
     int columns;                // the terminal gets this wide; 0: stays
-    void (*call)(void *ctx);    // called; may run another program. NULL: none
-    void *ctx;                  // for it
     bool is_on_stdout;          // the text is awaited there
     bool is_new;                // it is awaited behind what the last action awaited
     bool closes_stdout;         // its reader goes away
