@@ -8,6 +8,8 @@
 
 #include <cadre/runtime.h>
 
+#include <string.h>
+
 static int resume_one(const cli_arguments *arguments, const char *trace, bool is_many,
                       bool *was_stopped)
 {
@@ -58,6 +60,19 @@ static int list_cut(const cli_arguments *arguments, char ***ids)
     return exit_status;
 }
 
+// Who goes on with a run goes on with those it spawned: such a one is at its end when
+// its turn comes.
+static bool is_still_cut(const cli_arguments *arguments, const char *id)
+{
+    char **ids = NULL;
+    bool is_there = list_cut(arguments, &ids) != CLI_EXIT_OK; // it is told again
+
+    for (size_t i = 0; ids && ids[i] && !is_there; i++)
+        is_there = strcmp(ids[i], id) == 0;
+    cli_recall_free(ids);
+    return is_there;
+}
+
 // One after the other; who stops one wants none of the others.
 static int resume_all(const cli_arguments *arguments)
 {
@@ -68,9 +83,12 @@ static int resume_all(const cli_arguments *arguments)
 
     if (exit_status == CLI_EXIT_OK && !ids[0] && !cli_arguments_has(arguments, "quiet"))
         cli_report_note("no run of this store was cut");
-    for (size_t i = 0; ids && ids[i] && !was_stopped; i++)
+    for (size_t i = 0; ids && ids[i] && !was_stopped; i++) {
+        if (i > 0 && !is_still_cut(arguments, ids[i]))
+            continue;
         exit_status =
             worse(exit_status, resume_one(arguments, ids[i], true, &was_stopped));
+    }
     cli_recall_free(ids);
     cli_output_init(&output);
     return cli_output_finish(&output, exit_status);

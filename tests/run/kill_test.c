@@ -1,130 +1,26 @@
 // The kill matrix: a run is cut at each commit, once before it and once after it, and
-// goes on from the record of each registered store. What is recorded in the end must be
-// what the undisturbed run left.
+// goes on from the record of each registered store; then it is cut twice, at each pair
+// of commits. What is recorded in the end must be what the undisturbed run left, and
+// what was done meanwhile is bounded by what a cut may repeat.
 #include "support/check.h"
-#include "support/folder.h"
+#include "support/lives.h"
+#include "support/recorded.h"
 
-#include "base/buf.h"
-#include "cadre/cadre.h"
-#include "cadre/ext/store.h"
-#include "run/run.h"
 #include "team/kinds.h"
 #include "team/team.h"
 
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-// --- A store that dies ---
-
-typedef struct dying {
-    cadre_store_ops ops; // of the real one, but for commit and release
-    const cadre_store_ops *real;
-    atomic_int n_commits;
-    int cut_at; // 0: never
-    bool is_after;
-} dying;
-
-static dying dead;
-
-static cadre_status dying_commit(void *state, cadre_commit *commit, cadre_error *err)
-{
-    int n = atomic_fetch_add(&dead.n_commits, 1) + 1;
-    if (dead.cut_at > 0 && (n > dead.cut_at || (n == dead.cut_at && !dead.is_after)))
-        return cadre_fail(err, CADRE_ESTORE, "cut");
-    cadre_status status = dead.real->commit(state, commit, err);
-    if (dead.cut_at > 0 && n == dead.cut_at)
-        return cadre_fail(err, CADRE_ESTORE, "cut");
-    return status;
-}
-
-static void let_die(cadre_runtime *runtime, int cut_at, bool is_after)
-{
-    if (dead.real == NULL) {
-        dead.real = runtime->store_ops;
-        dead.ops = *dead.real;
-        dead.ops.commit = dying_commit;
-        dead.ops.release = NULL; // the record must outlive the run that was cut
-        runtime->store_ops = &dead.ops;
-    }
-    atomic_store(&dead.n_commits, 0);
-    dead.cut_at = cut_at;
-    dead.is_after = is_after;
-}
-
-// --- What was recorded ---
-
-static cadre_status add_frame(void *ctx, const cadre_frame_row *row, cadre_error *err)
-{
-    bool is_model = strcmp(row->kind, "model") == 0;
-    (void)err;
-    cdr_buf_printf(ctx, "%d %s %s %s %s: %s%s\n", row->depth, row->key, row->kind,
-                   row->name, cadre_frame_status_name(row->status),
-                   is_model ? "" : row->output, row->error);
-    return CADRE_OK;
-}
-
-static cadre_status add_message(void *ctx, const cadre_message_row *row,
-                                cadre_error *err)
-{
-    const cadre_message *m = &row->message;
-    (void)err;
-    cdr_buf_printf(ctx, "%d %s %s>%s %s %s (%zu calls)\n", (int)m->position,
-                   cadre_role_name(m->role), m->agent, m->to, m->tool_name, m->text,
-                   m->n_tool_calls);
-    return CADRE_OK;
-}
-
-static int compare_lines(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-// Rows of parallel branches come in the order of their commits: compared sorted.
-static char *sorted(char *text)
-{
-    char *lines[512];
-    size_t n = 0;
-    char *rest = NULL;
-    cdr_buf out = CDR_BUF_INIT;
-    for (char *at = strtok_r(text, "\n", &rest); at != NULL && n < 512;
-         at = strtok_r(NULL, "\n", &rest))
-        lines[n++] = at;
-    qsort(lines, n, sizeof lines[0], compare_lines);
-    for (size_t i = 0; i < n; i++)
-        cdr_buf_printf(&out, "%s\n", lines[i]);
-    free(text);
-    return cdr_buf_take(&out);
-}
-
-static char *recorded(cadre_runtime *runtime, const char *trace)
-{
-    cdr_buf text = CDR_BUF_INIT;
-    cadre_error err = CADRE_ERROR_INIT;
-    cadre_query query = {.kind = CADRE_QUERY_TRACE};
-    const cadre_store_reader reader = {
-        .frame = add_frame, .message = add_message, .ctx = &text};
-    CHECK(cadre_id_parse(trace, &query.trace));
-    CHECK_OK(dead.real->read(runtime->store, &query, &reader, &err), &err);
-    return sorted(cdr_buf_take(&text));
-}
-
 // --- Teams ---
-
-// What the tools of a run did, counted over its lives.
-typedef struct effects {
-    atomic_int safe, unsafe_ones, steps;
-} effects;
-
-static effects done;
 
 static cadre_status safe_tool(void *ctx, cadre_frame *frame, const json_t *arguments,
                               cadre_error *err)
 {
     (void)ctx;
     (void)arguments;
-    atomic_fetch_add(&done.safe, 1);
+    atomic_fetch_add(&lives_count()->safe, 1);
     return cadre_frame_set_output(frame, "safe", err);
 }
 
@@ -133,7 +29,7 @@ static cadre_status charge(void *ctx, cadre_frame *frame, const json_t *argument
 {
     (void)ctx;
     (void)arguments;
-    atomic_fetch_add(&done.unsafe_ones, 1);
+    atomic_fetch_add(&lives_count()->unsafe_ones, 1);
     return cadre_frame_set_output(frame, "charged", err);
 }
 
@@ -142,7 +38,7 @@ static json_t *do_step(void *ctx, cadre_frame *frame, cadre_error *err)
     (void)ctx;
     (void)frame;
     (void)err;
-    atomic_fetch_add(&done.steps, 1);
+    atomic_fetch_add(&lives_count()->steps, 1);
     return json_string("stepped");
 }
 
@@ -224,220 +120,260 @@ static cadre_team *make_charge(cadre_runtime *runtime, const test_folder *folder
     return team;
 }
 
-static cadre_team *make_desk(cadre_runtime *runtime, const test_folder *folder)
+static cadre_team *load(cadre_runtime *runtime, const char *path)
 {
     cadre_team *team = NULL;
     cadre_error err = CADRE_ERROR_INIT;
-    (void)folder;
-    CHECK_OK(cadre_team_load(runtime, "samples/customer-desk/team.yaml", &team, &err),
-             &err);
+    CHECK_OK(cadre_team_load(runtime, path, &team, &err), &err);
     return team;
+}
+
+static cadre_team *make_desk(cadre_runtime *runtime, const test_folder *folder)
+{
+    (void)folder;
+    return load(runtime, "samples/customer-desk/team.yaml");
+}
+
+static cadre_team *make_hello(cadre_runtime *runtime, const test_folder *folder)
+{
+    (void)folder;
+    return load(runtime, "samples/hello/team.yaml");
+}
+
+static cadre_team *make_subagent(cadre_runtime *runtime, const test_folder *folder)
+{
+    (void)folder;
+    return load(runtime, "samples/subagent-foreground/team.yaml");
 }
 
 // --- The matrix ---
 
-typedef cadre_team *(*make_team)(cadre_runtime *runtime, const test_folder *folder);
-
-typedef struct life {
-    cadre_runtime *runtime;
-    cadre_team *team;
-    char trace[64];
-    cadre_status status;
-    cadre_error err;
-} life;
-
-static void start_life(life *l, make_team make, const test_folder *folder,
-                       const char *store)
+static const cadre_run_config *request(void)
 {
-    memset(l, 0, sizeof *l);
-    memset(&dead, 0, sizeof dead);
-    CHECK_OK(cadre_runtime_open(CADRE_RUNTIME(.store = store, .offline = true),
-                                &l->runtime, &l->err),
-             &l->err);
-    l->team = make(l->runtime, folder);
+    static const cadre_run_config it = {.struct_size = sizeof it,
+                                        .input = "I want to return order 1042"};
+    return &it;
 }
 
-static void end_life(life *l)
-{
-    cadre_team_free(l->team);
-    cadre_runtime_close(l->runtime);
-}
+enum {
+    MAX_COMMITS = 40
+};
 
-static void run_first(life *l, int cut_at, bool is_after)
-{
-    cadre_run *run = NULL;
-    let_die(l->runtime, cut_at, is_after);
-    cadre_error_clear(&l->err);
-    l->status = cadre_run_start(
-        l->team, CADRE_RUN(.input = "I want to return order 1042"), &run, &l->err);
-    if (!CHECK_OK(l->status, &l->err))
-        return;
-    l->status = cadre_run_wait(run, NULL, &l->err);
-    snprintf(l->trace, sizeof l->trace, "%s", cadre_run_trace_id(run));
-    cadre_run_free(run);
-}
+// What an undisturbed run leaves.
+typedef struct undisturbed {
+    lives_team make;
+    const char *type;
+    char *recorded;
+    char answer[200];
+    int n_commits, n_requests, n_safe, n_steps;
+} undisturbed;
 
-// False: there was nothing to go on with, or nothing left to do.
-static bool run_again(life *l, int cut_at, bool is_after)
+static bool run_undisturbed(undisturbed *u)
 {
-    cadre_run *run = NULL;
-    let_die(l->runtime, cut_at, is_after);
-    cadre_error_clear(&l->err);
-    l->status = cadre_run_resume(l->team, l->trace, NULL, &run, &l->err);
-    if (l->status == CADRE_ENOTFOUND || l->status == CADRE_EINVAL)
+    lives l;
+    if (!lives_open(&l, u->type, u->make))
         return false;
-    if (!CHECK_OK(l->status, &l->err))
-        return false;
-    l->status = cadre_run_wait(run, NULL, &l->err);
-    cadre_run_free(run);
-    return true;
-}
-
-static const char *store_url(const char *type, const test_folder *folder,
-                             char url[FOLDER_PATH_SIZE])
-{
-    if (strcmp(type, "memory") == 0)
-        return "memory";
-    snprintf(url, FOLDER_PATH_SIZE, "%s:%s/runs.db", type, folder->path);
-    return url;
-}
-
-// Cuts at commit `n`, and when `again` is not 0, a second time at that commit of the
-// run that goes on.
-static void check_cut(make_team make, const char *type, const char *expected, int n,
-                      int again)
-{
-    for (int after = 0; after < 2; after++) {
-        life l;
-        test_folder folder;
-        char url[FOLDER_PATH_SIZE];
-        if (!CHECK(folder_make(&folder)))
-            return;
-        start_life(&l, make, &folder, store_url(type, &folder, url));
-        run_first(&l, n, after != 0);
-        bool goes_on = run_again(&l, again, after != 0);
-        if (goes_on && again > 0 && l.status != CADRE_OK)
-            goes_on = run_again(&l, 0, false);
-        if (goes_on)
-            CHECK_OK(l.status, &l.err);
-        bool has_begun = n > 1 || after != 0;
-        if (has_begun) {
-            char *got = recorded(l.runtime, l.trace);
-            CHECK_TEXT(got, expected);
-            free(got);
-        }
-        end_life(&l);
-        folder_remove(&folder);
-    }
-}
-
-static void check_matrix_of(make_team make, const char *type)
-{
-    life l;
-    test_folder folder;
-    char url[FOLDER_PATH_SIZE];
-    if (!CHECK(folder_make(&folder)))
-        return;
-    start_life(&l, make, &folder, store_url(type, &folder, url));
-    run_first(&l, 0, false);
+    lives_start(&l, request(), (store_cut){0});
     CHECK_OK(l.status, &l.err);
-    int n_commits = atomic_load(&dead.n_commits);
-    char *expected = recorded(l.runtime, l.trace);
-    end_life(&l);
-    folder_remove(&folder);
-    CHECK(n_commits > 3);
-    for (int n = 1; n <= n_commits; n++) {
-        check_cut(make, type, expected, n, 0);
-        check_cut(make, type, expected, n, 2);
-    }
-    free(expected);
+    u->recorded = lives_recorded(&l);
+    memcpy(u->answer, l.answer, sizeof u->answer);
+    u->n_commits = l.n_commits;
+    u->n_requests = atomic_load(&lives_count()->requests);
+    u->n_safe = atomic_load(&lives_count()->safe);
+    u->n_steps = atomic_load(&lives_count()->steps);
+    lives_close(&l);
+    return CHECK(u->n_commits > 1);
 }
 
-static void check_matrix(make_team make)
+// What is in flight at a cut is done again: by each branch one thing, of which there
+// are two at most. Nothing is left out.
+static void check_between(int n, int least, int n_cuts)
 {
-    for (size_t i = 0; cdr_kinds_stores[i] != NULL; i++)
-        check_matrix_of(make, cdr_kinds_stores[i]->type);
+    CHECK(n >= least);
+    CHECK(n <= least + 2 * n_cuts);
+}
+
+static void check_end(lives *l, const undisturbed *u, int n_cuts)
+{
+    char *got = lives_recorded(l);
+    CHECK_TEXT(got, u->recorded);
+    free(got);
+    check_between(atomic_load(&lives_count()->requests), u->n_requests, n_cuts);
+    check_between(atomic_load(&lives_count()->safe), u->n_safe, n_cuts);
+    check_between(atomic_load(&lives_count()->steps), u->n_steps, n_cuts);
+}
+
+// Cuts at one commit, and when `again` is not 0, a second time at that commit of the
+// life that goes on. False: that was beyond its end.
+static bool check_cut(const undisturbed *u, int n, int again, bool is_after)
+{
+    lives l;
+    if (!lives_open(&l, u->type, u->make))
+        return false;
+    lives_start(&l, request(), (store_cut){.at = n, .is_after = is_after});
+    bool goes_on = lives_resume(&l, (store_cut){.at = again, .is_after = is_after});
+    bool is_cut_again = goes_on && l.was_cut;
+    if (is_cut_again)
+        goes_on = lives_resume(&l, (store_cut){0});
+    if (goes_on) {
+        CHECK_OK(l.status, &l.err);
+        CHECK_TEXT(l.answer, u->answer);
+    }
+    if (n > 1 || is_after) // else nothing was recorded
+        check_end(&l, u, 1 + is_cut_again);
+    lives_close(&l);
+    return is_cut_again;
+}
+
+static void check_matrix(lives_team make, const char *type)
+{
+    undisturbed u = {.make = make, .type = type};
+    if (!run_undisturbed(&u))
+        return;
+    for (int n = 1; n <= u.n_commits; n++)
+        for (int after = 0; after < 2; after++) {
+            check_cut(&u, n, 0, after != 0);
+            if (n % LIVES_STEP != 0)
+                continue;
+            int again = 1;
+            while (again <= LIVES_MAX_AGAIN && check_cut(&u, n, again, after != 0))
+                again++;
+            CHECK(again < MAX_COMMITS);
+        }
+    free(u.recorded);
+}
+
+static void check_hello(const char *type)
+{
+    check_matrix(make_hello, type);
+}
+
+static void test_kill__one_answer_goes_on_from_every_commit(void)
+{
+    lives_each_store(check_hello);
+}
+
+static void check_desk(const char *type)
+{
+    check_matrix(make_desk, type);
 }
 
 static void test_kill__a_handoff_goes_on_from_every_commit(void)
 {
-    check_matrix(make_desk);
+    lives_each_store(check_desk);
+}
+
+static void check_branches(const char *type)
+{
+    check_matrix(make_branches, type);
 }
 
 static void test_kill__branches_and_steps_go_on_from_every_commit(void)
 {
-    check_matrix(make_branches);
+    lives_each_store(check_branches);
 }
 
-// A tool that is not safe to replay runs at most once; where nobody can know whether it
-// did, its result says so, and the run goes on.
-static void check_charge(const char *type, int n, bool is_after)
+static void check_subagent(const char *type)
 {
-    life l;
-    test_folder folder;
-    char url[FOLDER_PATH_SIZE];
-    if (!CHECK(folder_make(&folder)))
-        return;
-    start_life(&l, make_charge, &folder, store_url(type, &folder, url));
-    atomic_store(&done.unsafe_ones, 0);
-    run_first(&l, n, is_after);
-    int n_before = atomic_load(&done.unsafe_ones);
-    if (run_again(&l, 0, false)) {
-        char *got = recorded(l.runtime, l.trace);
+    check_matrix(make_subagent, type);
+}
+
+static void test_kill__a_subagent_goes_on_from_every_commit(void)
+{
+    lives_each_store(check_subagent);
+}
+
+// --- Tools that are not safe to replay ---
+
+// Such a tool runs at most once; where nobody can know whether it did, its result says
+// so, and the run goes on. False: the cut was beyond the end of its life.
+static bool check_charge_cut(const char *type, int n, int again, bool is_after)
+{
+    lives l;
+    if (!lives_open(&l, type, make_charge))
+        return false;
+    lives_start(&l, request(), (store_cut){.at = n, .is_after = is_after});
+    bool is_cut = l.was_cut;
+    bool goes_on = lives_resume(&l, (store_cut){.at = again, .is_after = is_after});
+    if (again > 0)
+        is_cut = goes_on && l.was_cut;
+    if (is_cut && again > 0)
+        goes_on = lives_resume(&l, (store_cut){0});
+    if (goes_on) {
+        char *got = lives_recorded(&l);
         CHECK_OK(l.status, &l.err);
-        CHECK_INT(atomic_load(&done.unsafe_ones),
-                  strstr(got, "nterrupted") ? n_before : 1);
-        CHECK(strstr(got, "charge charged") || strstr(got, "charge Interrupted"));
+        CHECK_TEXT(l.answer, "Done.");
+        size_t n_charged = recorded_count(got, "message", "charge ok charged");
+        CHECK_INT(n_charged + recorded_count(got, "message", "charge interrupted"), 1);
+        if (n_charged == 1)
+            CHECK_INT(atomic_load(&lives_count()->unsafe_ones), 1);
+        CHECK_INT(recorded_count(got, "frame", " model "), 2);
+        CHECK_INT(recorded_count(got, "frame", " tool "), 1);
+        CHECK_INT(recorded_count(got, "message", ""), 4);
         free(got);
     }
-    CHECK(atomic_load(&done.unsafe_ones) <= 1);
-    end_life(&l);
-    folder_remove(&folder);
+    CHECK(atomic_load(&lives_count()->unsafe_ones) <= 1);
+    lives_close(&l);
+    return is_cut;
+}
+
+static void check_charge(const char *type)
+{
+    for (int after = 0; after < 2; after++)
+        for (int n = 1; n < 10 && check_charge_cut(type, n, 0, after != 0); n++)
+            for (int i = 1;
+                 i <= LIVES_MAX_AGAIN && check_charge_cut(type, n, i, after != 0);)
+                i++;
 }
 
 static void test_kill__an_unsafe_tool_never_runs_twice(void)
 {
-    for (size_t i = 0; cdr_kinds_stores[i] != NULL; i++)
-        for (int n = 1; n <= 5; n++) {
-            check_charge(cdr_kinds_stores[i]->type, n, false);
-            check_charge(cdr_kinds_stores[i]->type, n, true);
-        }
+    lives_each_store(check_charge);
+}
+
+// --- What cannot be resumed ---
+
+static void check_ended(const char *type)
+{
+    lives l;
+    if (!lives_open(&l, type, make_desk))
+        return;
+    lives_start(&l, request(), (store_cut){0});
+    CHECK_OK(l.status, &l.err);
+    CHECK(!lives_resume(&l, (store_cut){0}));
+    CHECK_STATUS(l.status, CADRE_EINVAL, &l.err);
+    CHECK_CONTAINS(l.err.text, "has ended (completed)");
+    lives_close(&l);
 }
 
 static void test_kill__a_run_that_ended_is_not_resumed(void)
 {
-    life l;
-    test_folder folder;
-    if (!CHECK(folder_make(&folder)))
+    lives_each_store(check_ended);
+}
+
+static void check_unknown(const char *type)
+{
+    lives l;
+    if (!lives_open(&l, type, make_desk))
         return;
-    start_life(&l, make_desk, &folder, "memory");
-    run_first(&l, 0, false);
-    CHECK(!run_again(&l, 0, false));
-    CHECK_STATUS(l.status, CADRE_EINVAL, &l.err);
-    CHECK_CONTAINS(l.err.text, "has ended (completed)");
-    end_life(&l);
-    folder_remove(&folder);
+    cadre_run *run = NULL;
+    lives_runtime(&l);
+    l.status = cadre_run_resume(l.team, "0123456789ab-1", NULL, &run, &l.err);
+    CHECK_STATUS(l.status, CADRE_ENOTFOUND, &l.err);
+    CHECK_CONTAINS(l.err.text, "0123456789ab-1");
+    lives_close(&l);
 }
 
 static void test_kill__an_unknown_run_is_named(void)
 {
-    life l;
-    test_folder folder;
-    if (!CHECK(folder_make(&folder)))
-        return;
-    start_life(&l, make_desk, &folder, "memory");
-    let_die(l.runtime, 0, false);
-    snprintf(l.trace, sizeof l.trace, "0123456789ab-1");
-    CHECK(!run_again(&l, 0, false));
-    CHECK_STATUS(l.status, CADRE_ENOTFOUND, &l.err);
-    CHECK_CONTAINS(l.err.text, "0123456789ab-1");
-    end_life(&l);
-    folder_remove(&folder);
+    lives_each_store(check_unknown);
 }
 
 static const CU_TestInfo tests[] = {
+    CHECK_TEST(test_kill__one_answer_goes_on_from_every_commit),
     CHECK_TEST(test_kill__a_handoff_goes_on_from_every_commit),
     CHECK_TEST(test_kill__branches_and_steps_go_on_from_every_commit),
+    CHECK_TEST(test_kill__a_subagent_goes_on_from_every_commit),
     CHECK_TEST(test_kill__an_unsafe_tool_never_runs_twice),
     CHECK_TEST(test_kill__a_run_that_ended_is_not_resumed),
     CHECK_TEST(test_kill__an_unknown_run_is_named),

@@ -275,7 +275,9 @@ static cadre_status attempt_again(model_call *call, cadre_error *failure)
     cdr_mutex_lock(&tree->mu);
     cdr_frame_start_locked(call->frame, true);
     cdr_mutex_unlock(&tree->mu);
-    return cdr_tree_flush(tree, failure);
+    status = cdr_tree_flush(tree, failure);
+    // With that commit it may have learnt of a mark.
+    return status == CADRE_OK ? cdr_frame_stopped(call->frame, failure) : status;
 }
 
 // Says whose call of which model failed, unless the text does; a script without a step

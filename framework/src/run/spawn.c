@@ -109,6 +109,32 @@ static cadre_status go_on(cadre_frame *frame, cadre_id trace, cadre_error *err)
                             why.text);
 }
 
+// A start that the store failed may be there all the same: then it is what was wanted.
+static cadre_status start_and_look(cadre_frame *frame, const cadre_call *call,
+                                   const char *input, nth_spawned *nth,
+                                   cadre_error *err)
+{
+    cadre_error why = CADRE_ERROR_INIT;
+    cadre_error ignored = CADRE_ERROR_INIT;
+    cadre_runtime *runtime = frame->tree->runtime;
+    cadre_id trace = {0, 0};
+    cadre_status status = start(frame, call, input, &trace, &why);
+    nth->n_seen = 0;
+    if (status == CADRE_ESTORE && find_nth(frame, nth, &ignored) == CADRE_OK &&
+        !cadre_id_is_none(nth->trace))
+        return CADRE_OK;
+    nth->trace = trace;
+    if (status == CADRE_OK)
+        return CADRE_OK;
+    // Somebody outside may have stopped the frame, so that the store refused: it hears
+    // of it now.
+    if (status == CADRE_ESTORE && cdr_watch_look(runtime, &ignored) == CADRE_OK &&
+        cdr_frame_stopped(frame, NULL) != CADRE_OK)
+        return cdr_frame_stopped(frame, err);
+    return cadre_fail_class(err, status, why.error_class, why.retryable, "%s",
+                            why.text);
+}
+
 // The spawn's frame must be in the store before a trace can name it.
 static cadre_status spawn(cadre_frame *frame, const cadre_call *call, const char *input,
                           cadre_id *trace, cadre_error *err)
@@ -122,7 +148,9 @@ static cadre_status spawn(cadre_frame *frame, const cadre_call *call, const char
     if (status != CADRE_OK)
         return status;
     if (cadre_id_is_none(nth.trace))
-        return start(frame, call, input, trace, err);
+        status = start_and_look(frame, call, input, &nth, err);
+    if (status != CADRE_OK)
+        return status;
     *trace = nth.trace;
     return nth.is_open ? go_on(frame, nth.trace, err) : CADRE_OK;
 }

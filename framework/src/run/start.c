@@ -215,6 +215,10 @@ cadre_status cdr_run_start(const cdr_start *start, cadre_run **out, cadre_error 
     if (run != NULL)
         status = open_run(run, start, &why);
     if (status != CADRE_OK) {
+        // One in the background may have been stored, whatever failed then.
+        if (run != NULL && start->background_trace != NULL &&
+            run->tree->lease_owner != NULL)
+            cdr_lease_give_back(run->tree);
         cdr_run_destroy(run);
         return cdr_start_fail(err, status, &why);
     }

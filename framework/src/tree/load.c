@@ -158,6 +158,8 @@ static void set_place(cadre_frame *frame, const cadre_frame_row *row)
     frame->is_loaded = row->status < CADRE_FRAME_COMPLETED;
     frame->is_transfer = strcmp(frame->key, "transfer") == 0;
     atomic_store(&frame->mark, (unsigned char)cdr_mark_of(row->mark));
+    if (frame->is_loaded)
+        cdr_tree_keep_reason(frame->tree, row->mark);
     frame->is_main = true;
     frame->is_quiet = is_agent && frame->agent->quiet;
     if (parent == NULL)

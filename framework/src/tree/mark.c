@@ -70,16 +70,21 @@ cdr_mark cdr_mark_of(const char *name)
     return name[0] == '\0' ? CDR_MARK_NONE : CDR_MARK_REQUEST;
 }
 
-void cdr_tree_take_mark(cdr_tree *tree, cadre_id frame, const char *reason)
+void cdr_tree_keep_reason(cdr_tree *tree, const char *reason)
 {
     const char *why = strchr(reason, ' ');
+    if (why != NULL && tree->mark_text == NULL)
+        tree->mark_text = cdr_arena_text(&tree->arena, why + 1);
+}
+
+void cdr_tree_take_mark(cdr_tree *tree, cadre_id frame, const char *reason)
+{
     cdr_mutex_lock(&tree->mu);
     cadre_frame *at = tree->root;
     while (at != NULL && !cadre_id_equal(at->id, frame))
         at = next_below(at, tree->root);
     if (at != NULL && at->mark == CDR_MARK_NONE && at->status < CADRE_FRAME_COMPLETED) {
-        if (why != NULL && tree->mark_text == NULL)
-            tree->mark_text = cdr_arena_text(&tree->arena, why + 1);
+        cdr_tree_keep_reason(tree, reason);
         cdr_frame_mark_locked(at, cdr_mark_of(reason));
     }
     cdr_mutex_unlock(&tree->mu);

@@ -277,6 +277,10 @@ cadre_status cdr_frame_stopped(const cadre_frame *frame, cadre_error *err);
 // Marks a frame and all live ones below and wakes their strands.
 void cdr_frame_mark_locked(cadre_frame *frame, cdr_mark mark);
 
+// Keeps the why of "request: why"; the first one stays. Needs tree->mu once the tree is
+// in use.
+void cdr_tree_keep_reason(cdr_tree *tree, const char *reason);
+
 // Somebody outside has marked a frame of this tree: "request", "request: why". One that
 // is not there any more has ended.
 void cdr_tree_take_mark(cdr_tree *tree, cadre_id frame, const char *reason);
