@@ -63,12 +63,13 @@ typedef struct subject {
     const char *team;   // a sample; NULL: the team above
     const char *script; // as the sample's, but for the time that it takes
     const char *input;
-    const char *answer;     // to the question it parks with
-    const char *tool;       // that may be interrupted; NULL: none
-    bool is_background;     // a run of its own reports to it
-    char shown[SHOWN_SIZE]; // by an undisturbed run
-    int64_t duration_ns;    // of that
+    const char *answer; // to the question it parks with
+    const char *tool;   // that may be interrupted; NULL: none
+    bool is_background; // a run of its own reports to it
     atomic_int n_cut;
+    // Of an undisturbed run:
+    int64_t duration_ns;
+    char shown[SHOWN_SIZE];
 } subject;
 
 static subject subjects[] = {

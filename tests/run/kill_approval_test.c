@@ -5,6 +5,7 @@
 #include "support/lives.h"
 #include "support/recorded.h"
 
+#include "base/buf.h"
 #include "cadre/trace.h"
 
 #include <stdlib.h>
@@ -101,7 +102,7 @@ static bool begin(lives *l, const plan *p, store_cut cut)
 // All but what is said of the one call that may have been cut.
 static char *without_call(const char *text)
 {
-    char *out = calloc(1, strlen(text) + 1);
+    cdr_buf out = CDR_BUF_INIT;
     char *copy = strdup(text);
     char *rest = NULL;
     for (char *line = strtok_r(copy, "\n", &rest); line != NULL;
@@ -109,11 +110,10 @@ static char *without_call(const char *text)
         if (strncmp(line, "frame root/1/0 tool", 19) == 0 ||
             strstr(line, ">: pay ") != NULL || strstr(line, ">: refund ") != NULL)
             continue;
-        strcat(out, line);
-        strcat(out, "\n");
+        cdr_buf_printf(&out, "%s\n", line);
     }
     free(copy);
-    return out;
+    return cdr_buf_take(&out);
 }
 
 static void check_end(lives *l, const plan *p)
