@@ -203,13 +203,25 @@ static void take_message(cdr_watched *watched, const cadre_message_row *row)
     cdr_inbox_put(run_of(watched)->tree, row);
 }
 
+// Somebody has taken the run over: this one writes nothing more, and stops its tools.
+static void take_loss(cdr_watched *watched, const cadre_error *why)
+{
+    cdr_tree *tree = run_of(watched)->tree;
+    cdr_mutex_lock(&tree->mu);
+    if (tree->lost.status == CADRE_OK)
+        tree->lost = *why;
+    cdr_frame_mark_locked(tree->root, CDR_MARK_LOST);
+    cdr_mutex_unlock(&tree->mu);
+}
+
 cadre_status cdr_run_launch(cadre_run *run, cadre_error *err)
 {
     cadre_runtime *runtime = run->tree->runtime;
     run->watched = (cdr_watched){.trace = run->tree->trace,
                                  .lease_owner = run->tree->lease_owner,
                                  .on_mark = take_mark,
-                                 .on_message = take_message};
+                                 .on_message = take_message,
+                                 .on_lost = take_loss};
     cadre_status status = cdr_watch_add(runtime, &run->watched, err);
     if (status != CADRE_OK)
         return status;

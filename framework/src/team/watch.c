@@ -10,6 +10,7 @@
 
 enum {
     LOOK_EVERY_MS = 50,
+    HALTED_MS = 250,        // so late it is only after a halt, or on a crowded machine
     RENEW_EVERY_MS = 20000, // a third of a lease
     LEASE_SECONDS = 60
 };
@@ -92,6 +93,7 @@ typedef struct due_lease {
 
 typedef struct renewal {
     int64_t now_ms;
+    bool wants_all;
     due_lease *due;
     size_t n_due, capacity;
 } renewal;
@@ -102,7 +104,7 @@ static void find_due(const void *node, VISIT visit, void *ctx)
     renewal *list = ctx;
     cdr_watched *run = *(cdr_watched *const *)node;
     if ((visit != postorder && visit != leaf) ||
-        list->now_ms - run->renewed_ms < RENEW_EVERY_MS)
+        (!list->wants_all && list->now_ms - run->renewed_ms < RENEW_EVERY_MS))
         return;
     if (list->n_due == list->capacity) {
         size_t capacity = list->capacity == 0 ? 16 : list->capacity * 2;
@@ -119,11 +121,22 @@ static void find_due(const void *node, VISIT visit, void *ctx)
     list->due[list->n_due++] = (due_lease){run->trace, owner};
 }
 
-// A lease that cannot be renewed is lost when it is over: the run's commits tell.
-static void renew_leases(cadre_runtime *runtime)
+// A run that has ended meanwhile gave its lease back.
+static void tell_lost(cdr_watch *watch, const due_lease *due, const cadre_error *why)
+{
+    cdr_mutex_lock(&watch->mu);
+    cdr_watched *run = find_locked(watch, due->trace);
+    if (run != NULL && strcmp(run->lease_owner, due->owner) == 0)
+        run->on_lost(run, why);
+    cdr_mutex_unlock(&watch->mu);
+}
+
+// A store that cannot be written to is told by the next commit.
+static void renew_leases(cadre_runtime *runtime, bool wants_all)
 {
     cdr_watch *watch = &runtime->watch;
-    renewal list = {.now_ms = cdr_clock_now_ms(cdr_clock_real())};
+    renewal list = {.now_ms = cdr_clock_now_ms(cdr_clock_real()),
+                    .wants_all = wants_all};
     cdr_mutex_lock(&watch->mu);
     twalk_r(watch->runs, find_due, &list);
     cdr_mutex_unlock(&watch->mu);
@@ -133,7 +146,11 @@ static void renew_leases(cadre_runtime *runtime)
                                    .owner = list.due[i].owner,
                                    .seconds = LEASE_SECONDS,
                                    .only_renew = true};
-        runtime->store_ops->lease(runtime->store, &lease, &epoch, NULL);
+        cadre_error why = CADRE_ERROR_INIT;
+        cadre_status status =
+            runtime->store_ops->lease(runtime->store, &lease, &epoch, &why);
+        if (status == CADRE_ELOST)
+            tell_lost(watch, &list.due[i], &why);
         free(list.due[i].owner);
     }
     free(list.due);
@@ -162,8 +179,10 @@ static void *watch_loop(void *arg)
             break;
         cdr_mutex_unlock(&watch->mu);
         cdr_watch_look(runtime, NULL); // a store that fails is told by the next commit
-        if (now_ms - renewed_ms >= RENEW_EVERY_MS / 4) {
-            renew_leases(runtime);
+        // After a halt others may have taken over what this process holds.
+        int64_t late_ms = cdr_clock_now_ms(cdr_clock_real()) - until_ms;
+        if (late_ms > HALTED_MS || now_ms - renewed_ms >= RENEW_EVERY_MS / 4) {
+            renew_leases(runtime, late_ms > HALTED_MS);
             renewed_ms = now_ms;
         }
         cdr_mutex_lock(&watch->mu);

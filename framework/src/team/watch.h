@@ -4,7 +4,7 @@
 // A store that other processes write to is looked at again and again, by a thread that
 // lives from the first run on. One of this process alone is looked at when something
 // was posted. The thread also renews the leases of runs, for holders that others
-// cannot see.
+// cannot see; a run whose lease somebody else has is lost.
 //
 // What must not be missed is learnt with commits (rule 2 of ext/store.h); the watch
 // makes it quick.
@@ -27,6 +27,7 @@ typedef struct cdr_watched {
     int64_t renewed_ms;
     void (*on_mark)(struct cdr_watched *self, cadre_id frame, const char *reason);
     void (*on_message)(struct cdr_watched *self, const cadre_message_row *row);
+    void (*on_lost)(struct cdr_watched *self, const cadre_error *why); // the lease is
 } cdr_watched;
 
 typedef struct cdr_watch {
