@@ -11,6 +11,7 @@
 enum {
     LOOK_EVERY_MS = 50,
     HALTED_MS = 250,        // so late it is only after a halt, or on a crowded machine
+    CALM_MS = 1000,         // between two renewals, however late it is
     RENEW_EVERY_MS = 20000, // a third of a lease
     LEASE_SECONDS = 60
 };
@@ -163,11 +164,13 @@ static void *watch_loop(void *arg)
     cadre_runtime *runtime = arg;
     cdr_watch *watch = &runtime->watch;
     int64_t renewed_ms = cdr_clock_now_ms(cdr_clock_real());
+    int64_t last_ms = renewed_ms; // when it was at work last
     cdr_mutex_lock(&watch->mu);
     while (!watch->is_stopping) {
         int64_t now_ms = cdr_clock_now_ms(cdr_clock_real());
         if (watch->n_runs == 0) {
             cdr_cond_wait(&watch->changed, &watch->mu);
+            last_ms = cdr_clock_now_ms(cdr_clock_real());
             continue;
         }
         // Woken early by a run that comes or goes: there is no hurry to look for it.
@@ -177,14 +180,16 @@ static void *watch_loop(void *arg)
             ;
         if (watch->is_stopping)
             break;
+        int64_t woken_ms = cdr_clock_now_ms(cdr_clock_real());
         cdr_mutex_unlock(&watch->mu);
         cdr_watch_look(runtime, NULL); // a store that fails is told by the next commit
         // After a halt others may have taken over what this process holds.
-        int64_t late_ms = cdr_clock_now_ms(cdr_clock_real()) - until_ms;
-        if (late_ms > HALTED_MS || now_ms - renewed_ms >= RENEW_EVERY_MS / 4) {
-            renew_leases(runtime, late_ms > HALTED_MS);
-            renewed_ms = now_ms;
+        bool was_halted = woken_ms - last_ms > LOOK_EVERY_MS + HALTED_MS;
+        if (woken_ms - renewed_ms >= (was_halted ? CALM_MS : RENEW_EVERY_MS / 4)) {
+            renew_leases(runtime, was_halted);
+            renewed_ms = cdr_clock_now_ms(cdr_clock_real());
         }
+        last_ms = woken_ms;
         cdr_mutex_lock(&watch->mu);
     }
     cdr_mutex_unlock(&watch->mu);
