@@ -341,8 +341,13 @@ static int answer_run(const cli_arguments *arguments)
         exit_status = read_answers(&it, arguments);
     if (exit_status == CLI_EXIT_OK)
         exit_status = answer(&request, &it, may_resume, &is_ours);
-    if (is_ours)
+    if (is_ours) {
         exit_status = cli_request_run(&request);
+        if (exit_status == CLI_EXIT_USAGE) // its team cannot be loaded
+            cli_report_note("the answer is recorded; `cadre resume %s TEAM%s` goes on "
+                            "with it",
+                            it.trace, request.options ? request.options : "");
+    }
     cli_request_fini(&request);
     json_decref(it.one);
     json_decref(it.several);

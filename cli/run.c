@@ -54,7 +54,8 @@ static int run_run(const cli_arguments *arguments)
 static const cli_option options[] = {
     CLI_REQUEST_OPTIONS("with --json: the frames of models and tools too"),
     {"session", "NAME", "go on in the conversation of this name"},
-    {"request-id", "ID", "run a request of this name once, however often it is made"},
+    {"request-id", "ID",
+     "run a request of this name once in its session; without --session it is one"},
 };
 
 const cadre_command cadre_command_run = {

@@ -7,24 +7,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The listing ends after the one it was asked for.
+// The newest that somebody has started: what a run spawned stands below that.
 static cadre_status take_id(void *ctx, const cadre_record_info *info, cadre_error *err)
 {
     char **id = ctx;
 
+    if (*info->spawned_by)
+        return CADRE_OK;
     *id = strdup(info->trace_id);
-    return *id ? CADRE_OK : cadre_fail(err, CADRE_ENOMEM, "out of memory");
+    return *id ? CADRE_DONE : cadre_fail(err, CADRE_ENOMEM, "out of memory");
 }
 
 static cadre_status open_newest(cli_record *it, cadre_error *err)
 {
     char *id = NULL;
-    cadre_status status = cadre_record_list(it->runtime, 1, take_id, &id, err);
+    cadre_status status = cadre_record_list(it->runtime, 0, take_id, &id, err);
 
-    if (status == CADRE_OK && !id)
-        status = cadre_fail(err, CADRE_ENOTFOUND, "there is no run in this store");
-    if (status == CADRE_OK)
+    if (id)
         status = cadre_record_open(it->runtime, id, &it->record, err);
+    else if (status == CADRE_OK)
+        status = cadre_fail(err, CADRE_ENOTFOUND, "there is no run in this store");
     free(id);
     return status;
 }

@@ -635,7 +635,8 @@ static void test_record__a_request_made_again_is_answered_from_the_record(void)
     CHECK_COMMAND(&it, 0, "Your return label is on its way.\n", "\ncompleted, 3 agents",
                   "run", "desk.yaml", "Return", "--offline", "--request-id", "r-1");
     CHECK_TEXT(it.trace, first);
-    CHECK_COMMAND(&it, 2, "", "request 'r-1' was made with another input by run", "run",
+    CHECK_COMMAND(&it, 2, "",
+                  "request 'r-1' was made with another team or input by run", "run",
                   "desk.yaml", "Change", "--offline", "--request-id", "r-1");
     CHECK_COMMAND(&it, 2, "", "'--request-id': the name is empty", "run", "desk.yaml",
                   "x", "--request-id", "");

@@ -316,10 +316,11 @@ static void check_refused(const plan *p, const char *what)
     cut(&f, CADRE_RUN(.input = "Go."));
     CHECK_STATUS(resume_with(&f, p, false, &run), CADRE_ECONFIG, &f.err);
     CHECK_INT(f.err.error_class, CADRE_CLASS_CONFIG);
-    snprintf(text, sizeof text,
-             "run %s was started with another shape of team 'office': %s; resume it "
-             "with the team it was started with, or accept the changes",
-             f.trace, what);
+    snprintf(
+        text, sizeof text,
+        "run %s was started with another shape of team 'office': %s; resume it "
+        "with the team it was started with, or accept the changes (--accept-changes)",
+        f.trace, what);
     CHECK_TEXT(f.err.text, text);
     cadre_run_free(run);
     tear_down(&f);

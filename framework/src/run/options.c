@@ -239,7 +239,8 @@ cadre_status cdr_started_check_team(const cdr_started *started, const cadre_team
     tell_differences(&d, json_object_get(started->options, "agents"), team);
     cadre_fail_class(err, CADRE_ECONFIG, CADRE_CLASS_CONFIG, false,
                      "run %s was started with another shape of team '%s': %s; resume "
-                     "it with the team it was started with, or accept the changes",
+                     "it with the team it was started with, or accept the changes "
+                     "(--accept-changes)",
                      started->trace, team->name, cdr_buf_text(&d.text));
     cdr_buf_fini(&d.text);
     return CADRE_ECONFIG;

@@ -16,7 +16,7 @@ enum {
 
 // --- Whose request it is ---
 
-// Of the content: the input, and the given inputs as the team reads them.
+// Of the content: the team, the input, and the given inputs as the team reads them.
 static cadre_status hash_content(const cdr_start *start, char hash[CDR_DIGEST_SIZE],
                                  cadre_error *err)
 {
@@ -31,8 +31,8 @@ static cadre_status hash_content(const cdr_start *start, char hash[CDR_DIGEST_SI
     {
         json_object_set(given, name, json_object_get(inputs, name));
     }
-    json_t *content =
-        json_pack("[s, o]", config->input == NULL ? "" : config->input, given);
+    json_t *content = json_pack("[s, s, o]", start->team->name,
+                                config->input == NULL ? "" : config->input, given);
     json_decref(inputs);
     if (content == NULL)
         return cadre_fail(err, CADRE_ENOMEM, "no memory for a request");
@@ -194,11 +194,11 @@ static cadre_status use_run(const cdr_start *start, const finder *f, cadre_run *
     if (status == CADRE_ENOTFOUND)
         status = fail_gone(start, started.trace, err);
     else if (status == CADRE_OK && strcmp(f->hash, start->request_hash) != 0)
-        status = cadre_fail(err, CADRE_EINVAL,
-                            "request %s was made with another input by run %s; a new "
-                            "request needs a new id",
-                            cdr_brief_text(brief, start->config->request_id, '\''),
-                            started.trace);
+        status = cadre_fail(
+            err, CADRE_EINVAL,
+            "request %s was made with another team or input by run %s; a new "
+            "request needs a new id",
+            cdr_brief_text(brief, start->config->request_id, '\''), started.trace);
     else if (status == CADRE_OK && started.has_ended)
         status = open_record(start, f->trace, &started, out, err);
     else if (status == CADRE_OK)
