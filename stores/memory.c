@@ -4,8 +4,8 @@
 // Invariants:
 // 1. A batch is there whole or not at all (memory/batch.c).
 // 2. A reader is called with no lock held, on a picture taken under the locks
-//    (memory/read.c). Frames and messages never move and are freed only by release
-//    (nobody looks any more) and fini.
+//    (memory/read.c). Frames and messages never move and are freed only by release,
+//    once nobody reads, and fini.
 #include "memory/batch.h"
 #include "memory/lease.h"
 #include "memory/read.h"
@@ -62,7 +62,7 @@ static void memory_release(void *state, cadre_id id)
     pthread_mutex_unlock(&shelf->mu);
     if (trace) {
         leave_session(state, trace);
-        cdr_memory_trace_free(trace); // outside the lock: it may be large
+        cdr_memory_bury(state, trace); // outside the lock: it may be large
     }
 }
 

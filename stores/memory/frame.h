@@ -35,6 +35,7 @@ typedef struct cdr_memory_trace {
     cdr_memory_index keys;            // by (parent, key); numbers of `frames`
     cdr_memory_table conversations;   // those without a name, by id; owned
     cdr_memory_region region;
+    struct cdr_memory_trace *next_grave; // see shelf.h
 } cdr_memory_trace;
 
 // What a fact has changed.

@@ -310,8 +310,8 @@ static bool take_spawned(cdr_memory_store *store, const cadre_query *query, pict
     return is_ok;
 }
 
-cadre_status cdr_memory_read(cdr_memory_store *store, const cadre_query *query,
-                             const cadre_store_reader *reader, cadre_error *err)
+static cadre_status take_and_give(cdr_memory_store *store, const cadre_query *query,
+                                  const cadre_store_reader *reader, cadre_error *err)
 {
     picture p = {.frames_of = query->trace};
     bool is_taken = true;
@@ -336,4 +336,13 @@ cadre_status cdr_memory_read(cdr_memory_store *store, const cadre_query *query,
         return give_take(&p, reader, err);
     picture_fini(&p);
     return cadre_fail(err, CADRE_ESTORE, "store 'memory': no memory left");
+}
+
+cadre_status cdr_memory_read(cdr_memory_store *store, const cadre_query *query,
+                             const cadre_store_reader *reader, cadre_error *err)
+{
+    cdr_memory_reader_enter(store);
+    cadre_status status = take_and_give(store, query, reader, err);
+    cdr_memory_reader_leave(store);
+    return status;
 }

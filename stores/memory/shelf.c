@@ -94,6 +94,7 @@ void cdr_memory_trace_free(cdr_memory_trace *trace)
 void cdr_memory_store_init(cdr_memory_store *store)
 {
     memset(store, 0, sizeof(*store));
+    pthread_mutex_init(&store->readers_mu, NULL);
     for (unsigned i = 0; i < CDR_MEMORY_SHELVES; i++) {
         pthread_mutex_init(&store->traces[i].mu, NULL);
         pthread_mutex_init(&store->sessions[i].mu, NULL);
@@ -115,4 +116,47 @@ void cdr_memory_store_fini(cdr_memory_store *store)
         cdr_memory_table_fini(&sessions->names);
         pthread_mutex_destroy(&sessions->mu);
     }
+    pthread_mutex_destroy(&store->readers_mu);
+}
+
+static void free_graves(cdr_memory_trace *graves)
+{
+    while (graves) {
+        cdr_memory_trace *next = graves->next_grave;
+        cdr_memory_trace_free(graves);
+        graves = next;
+    }
+}
+
+void cdr_memory_reader_enter(cdr_memory_store *store)
+{
+    pthread_mutex_lock(&store->readers_mu);
+    store->n_readers++;
+    pthread_mutex_unlock(&store->readers_mu);
+}
+
+void cdr_memory_reader_leave(cdr_memory_store *store)
+{
+    cdr_memory_trace *graves = NULL;
+    pthread_mutex_lock(&store->readers_mu);
+    if (--store->n_readers == 0) {
+        graves = store->graves;
+        store->graves = NULL;
+    }
+    pthread_mutex_unlock(&store->readers_mu);
+    free_graves(graves);
+}
+
+void cdr_memory_bury(cdr_memory_store *store, cdr_memory_trace *trace)
+{
+    bool is_looked_at;
+    pthread_mutex_lock(&store->readers_mu);
+    is_looked_at = store->n_readers > 0;
+    if (is_looked_at) {
+        trace->next_grave = store->graves;
+        store->graves = trace;
+    }
+    pthread_mutex_unlock(&store->readers_mu);
+    if (!is_looked_at)
+        cdr_memory_trace_free(trace);
 }

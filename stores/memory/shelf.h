@@ -35,6 +35,9 @@ typedef struct cdr_memory_store {
     cdr_memory_trace_shelf traces[CDR_MEMORY_SHELVES];
     cdr_memory_session_shelf sessions[CDR_MEMORY_SHELVES];
     _Atomic uint64_t n_traces; // born so far
+    pthread_mutex_t readers_mu;
+    unsigned n_readers;       // guarded by readers_mu: pictures that are being given
+    cdr_memory_trace *graves; // guarded by readers_mu: released, but may be looked at
 } cdr_memory_store;
 
 void cdr_memory_store_init(cdr_memory_store *store);
@@ -58,5 +61,11 @@ cdr_memory_conversation *
 cdr_memory_find_name_locked(const cdr_memory_session_shelf *shelf, const char *session);
 
 void cdr_memory_trace_free(cdr_memory_trace *trace); // with its conversations
+
+// What a picture borrows from stays until it was given: a trace that is released
+// meanwhile is freed by the last reader.
+void cdr_memory_reader_enter(cdr_memory_store *store);
+void cdr_memory_reader_leave(cdr_memory_store *store);
+void cdr_memory_bury(cdr_memory_store *store, cdr_memory_trace *trace);
 
 #endif

@@ -455,6 +455,135 @@ static void test_ask__stops_with_the_whole_run(void)
     team_case_close(&t);
 }
 
+// --- Deeper ---
+
+static cadre_status wait_for_outer(void *ctx, cadre_frame *frame, cadre_error *err)
+{
+    (void)ctx;
+    const cadre_call *calls[] = {CADRE_CALL(.agent = cadre_frame_find(frame, "inner")),
+                                 CADRE_CALL(.agent = cadre_frame_find(frame, "pass"))};
+    return cadre_frame_batch(frame, CADRE_BATCH(.calls = calls, .n_calls = 2), NULL,
+                             err);
+}
+
+static cadre_status quick(void *ctx, cadre_frame *frame, cadre_error *err)
+{
+    (void)ctx;
+    return cadre_frame_set_output(frame, "quick", err);
+}
+
+static cadre_status inner(void *ctx, cadre_frame *frame, cadre_error *err)
+{
+    (void)ctx;
+    const cadre_call *calls[] = {
+        CADRE_CALL(.agent = cadre_frame_find(frame, "quick")),
+        CADRE_CALL(.agent = cadre_frame_find(frame, "colour"))};
+    return cadre_frame_batch(frame, CADRE_BATCH(.calls = calls, .n_calls = 2), NULL,
+                             err);
+}
+
+// The last branch of the outer batch ends while the other waits in a batch of its own,
+// on the strand of the outer one.
+static void test_ask__parks_when_batches_nest(void)
+{
+    open_all("outer");
+    cadre_team_add_function(t.team, CADRE_FUNCTION(.name = "pass", .run = pass));
+    cadre_team_add_function(t.team, CADRE_FUNCTION(.name = "quick", .run = quick));
+    cadre_team_add_function(t.team,
+                            CADRE_FUNCTION(.name = "inner", .run = inner,
+                                           .members = CADRE_NAMES("quick", "colour")));
+    cadre_team_add_function(t.team,
+                            CADRE_FUNCTION(.name = "outer", .run = wait_for_outer,
+                                           .members = CADRE_NAMES("inner", "pass")));
+    for (int i = 0; i < 50; i++) {
+        set_gate(false);
+        if (!start_asking())
+            break;
+        set_gate(true);
+        team_case_finish(&t);
+        CHECK_STATUS(t.status, CADRE_EPARKED, &t.err);
+        CHECK_OK(cadre_trace_abort(t.runtime, trace, NULL, NULL), NULL);
+    }
+    team_case_close(&t);
+}
+
+static json_t *ask_in_step(void *ctx, cadre_frame *frame, cadre_error *err)
+{
+    json_t *answer = NULL;
+    json_t *question = json_string("really?");
+    (void)ctx;
+    cadre_frame_ask(frame, NULL, question, &answer, err);
+    json_decref(question);
+    return answer;
+}
+
+static cadre_status step_and_ask(void *ctx, cadre_frame *frame, cadre_error *err)
+{
+    json_t *value = NULL;
+    (void)ctx;
+    cadre_status status = cadre_frame_step(
+        frame, CADRE_STEP(.name = "sure", .run = ask_in_step), &value, err);
+    if (status == CADRE_OK)
+        status = cadre_frame_set_output(frame, json_string_value(value), err);
+    json_decref(value);
+    return status;
+}
+
+static void test_ask__parks_in_a_step(void)
+{
+    open_all("stepper");
+    cadre_team_add_function(t.team,
+                            CADRE_FUNCTION(.name = "stepper", .run = step_and_ask));
+    if (park()) {
+        check_frames("agent stepper root waiting none\n"
+                     "  tool sure sure#1 waiting none\n"
+                     "    ask ask ask#1 waiting none\n");
+        answer(NULL, "yes");
+        resume();
+        team_case_check_answer(&t, "stepper", "yes");
+    }
+    team_case_close(&t);
+}
+
+static cadre_status ask_with_own_key(void *ctx, cadre_frame *frame, cadre_error *err)
+{
+    json_t *question = json_string("hm?");
+    cadre_status status = cadre_frame_ask(frame, ctx, question, NULL, err);
+    json_decref(question);
+    return status;
+}
+
+static void test_ask__refuses_keys_of_the_framework(void)
+{
+    static char key[] = "approval";
+    open_all("thief");
+    cadre_team_add_function(
+        t.team, CADRE_FUNCTION(.name = "thief", .ctx = key, .run = ask_with_own_key));
+    team_case_run(&t, "go");
+    CHECK_STATUS(t.status, CADRE_EFAILED, &t.err);
+    CHECK_CONTAINS(t.err.text, "the key 'approval' is the framework's own");
+    team_case_close(&t);
+}
+
+static void test_ask__refuses_an_answer_that_could_not_be_read_back(void)
+{
+    open_all("colour");
+    if (park()) {
+        cadre_error err = CADRE_ERROR_INIT;
+        json_t *deep = json_array();
+        for (int i = 0; i < 200; i++) {
+            json_t *outer = json_array();
+            json_array_append_new(outer, deep);
+            deep = outer;
+        }
+        CHECK_STATUS(cadre_trace_answer(t.runtime, trace, NULL, deep, &err),
+                     CADRE_EINVAL, &err);
+        CHECK_CONTAINS(err.text, "128 levels");
+        json_decref(deep);
+    }
+    team_case_close(&t);
+}
+
 // --- Time, transfers, sessions ---
 
 static cadre_status hurry(void *ctx, cadre_frame *frame, cadre_error *err)
@@ -522,6 +651,34 @@ static void test_ask__parks_behind_a_transfer_and_in_a_session(void)
         CHECK_INT(driven_count("alice"), 1);
         team_case_run_with(&t, CADRE_RUN(.input = "and?", .session = "s"));
         CHECK_STATUS(t.status, CADRE_EPARKED, &t.err); // colour spoke last
+    }
+    team_case_close(&t);
+}
+
+// A turn that asks and hands over: the handover is decided when all is answered,
+// however often it goes on before.
+static void test_ask__keeps_a_handover_of_the_turn(void)
+{
+    team_case_open(&t);
+    cadre_team_add_tool(t.team, CADRE_TOOL(.name = "person", .type = "ask"));
+    cadre_team_add_topology(
+        t.team, "handoff",
+        CADRE_TOPOLOGY(.name = "desk", .members = CADRE_NAMES("alice", "bob")));
+    cadre_team_add_llm(t.team, CADRE_LLM(.name = "alice", .model = DRIVEN_MODEL,
+                                         .tools = CADRE_NAMES("person"),
+                                         .handoffs = CADRE_NAMES("bob")));
+    cadre_team_add_llm(t.team, CADRE_LLM(.name = "bob", .model = DRIVEN_MODEL));
+    DRIVEN("alice", "call person {\"question\":\"which?\"}\nto bob please",
+           "say again");
+    DRIVEN("bob", "say here I am");
+    if (park()) {
+        for (int i = 0; i < 6; i++) {
+            resume(); // nobody has answered yet
+            CHECK_STATUS(t.status, CADRE_EPARKED, &t.err);
+        }
+        answer(NULL, "this");
+        resume();
+        team_case_check_answer(&t, "bob", "here I am");
     }
     team_case_close(&t);
 }
@@ -633,8 +790,13 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_ask__keeps_what_others_finished_when_it_parks),
     CHECK_TEST(test_ask__stops_with_a_part_of_its_run),
     CHECK_TEST(test_ask__stops_with_the_whole_run),
+    CHECK_TEST(test_ask__parks_when_batches_nest),
+    CHECK_TEST(test_ask__parks_in_a_step),
+    CHECK_TEST(test_ask__refuses_keys_of_the_framework),
+    CHECK_TEST(test_ask__refuses_an_answer_that_could_not_be_read_back),
     CHECK_TEST(test_ask__takes_nobodys_time),
     CHECK_TEST(test_ask__parks_behind_a_transfer_and_in_a_session),
+    CHECK_TEST(test_ask__keeps_a_handover_of_the_turn),
     CHECK_TEST(test_approval__is_asked_before_the_tool_runs),
     CHECK_TEST(test_approval__that_is_not_given_is_told_to_the_model),
     CHECK_TEST(test_approval__holds_up_no_other_tool_of_the_turn),

@@ -216,6 +216,33 @@ static void test_background__is_listed_with_the_tool_call_that_spawned_it(void)
     team_case_close(&t);
 }
 
+// One that waits for a person is ended by who stops it, and reports all the same.
+static void test_background__reports_that_it_was_stopped_while_it_waited(void)
+{
+    open_lead();
+    cadre_team_add_tool(t.team, CADRE_TOOL(.name = "person", .type = "ask"));
+    cadre_team_add_llm(t.team, CADRE_LLM(.name = "asker", .model = DRIVEN_MODEL,
+                                         .tools = CADRE_NAMES("tasks", "person")));
+    cadre_team_set_root(t.team, "asker");
+    DRIVEN("asker", "call tasks {\"action\":\"spawn\",\"text\":\"ask them\"}",
+           "call person {\"question\":\"which?\"}", "always\nsay ok");
+    team_case_run_with(&t, CADRE_RUN(.input = "go", .session = "s"));
+    CHECK_OK(cadre_runtime_wait(t.runtime, 20000, NULL), NULL);
+    nth_run child = run_at(0);
+    nth_run parent = run_at(1);
+    nth_run waits = child.status == CADRE_FRAME_WAITING ? child : parent;
+    if (CHECK_INT(waits.status, CADRE_FRAME_WAITING)) {
+        CHECK_OK(
+            cadre_trace_abort(t.runtime, waits.id, CADRE_ABORT(.reason = "late"), NULL),
+            NULL);
+        size_t before = driven_count("asker");
+        team_case_run_with(&t, CADRE_RUN(.input = "and?", .session = "s"));
+        if (strcmp(waits.id, child.id) == 0)
+            CHECK_CONTAINS(driven_request("asker", before), "(asker) aborted: late");
+    }
+    team_case_close(&t);
+}
+
 // Takes the id out of the result of the spawn.
 static void test_background__is_asked_stopped_and_told_by_its_id(void)
 {
@@ -246,6 +273,7 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_background__is_stopped_by_who_frees_the_team),
     CHECK_TEST(test_background__is_stopped_with_its_parent_when_asked),
     CHECK_TEST(test_background__is_listed_with_the_tool_call_that_spawned_it),
+    CHECK_TEST(test_background__reports_that_it_was_stopped_while_it_waited),
     CHECK_TEST(test_background__is_asked_stopped_and_told_by_its_id),
     CU_TEST_INFO_NULL,
 };

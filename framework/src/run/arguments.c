@@ -56,3 +56,14 @@ cadre_status cdr_check_array(cdr_argument what, const void *items, size_t count,
     return cadre_fail(err, CADRE_EINVAL, WHERE_FORMAT " is NULL, not %zu items",
                       WHERE(what), count);
 }
+
+cadre_status cdr_check_key(const char *frame, const char *key, cadre_error *err)
+{
+    static const char *const own[] = {"transfer", "approval", "root"};
+    for (size_t i = 0; key != NULL && i < sizeof own / sizeof own[0]; i++)
+        if (strcmp(key, own[i]) == 0)
+            return cadre_fail(err, CADRE_EINVAL,
+                              "'%s': the key '%s' is the framework's own; take another",
+                              frame, key);
+    return CADRE_OK;
+}

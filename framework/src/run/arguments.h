@@ -27,6 +27,9 @@ cadre_status cdr_check_limit(cdr_argument what, int limit, cadre_error *err);
 // Is the text UTF-8? NULL is.
 cadre_status cdr_check_text(cdr_argument what, const char *text, cadre_error *err);
 
+// Is the key the caller's to give? Some are the framework's own. NULL is.
+cadre_status cdr_check_key(const char *frame, const char *key, cadre_error *err);
+
 // Does the array of `count` things exist?
 cadre_status cdr_check_array(cdr_argument what, const void *items, size_t count,
                              cadre_error *err);

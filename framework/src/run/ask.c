@@ -126,12 +126,18 @@ static cadre_status enter(cadre_frame *frame, const char *key, const json_t *sto
 
 // --- Waiting ---
 
-// The time a person takes is nobody's: all above have so much more.
-static void extend_locked(cadre_frame *frame, int64_t waited_ms)
+// The time a person takes is nobody's: all above have so much more. What several wait
+// at once counts once.
+static void extend_locked(cadre_frame *frame, int64_t since_ms, int64_t now_ms)
 {
-    for (cadre_frame *at = frame; at != NULL; at = at->parent)
-        if (at->deadline_ms < CDR_NEVER - waited_ms)
-            at->deadline_ms += waited_ms;
+    for (cadre_frame *at = frame; at != NULL; at = at->parent) {
+        int64_t from_ms =
+            since_ms > at->waited_until_ms ? since_ms : at->waited_until_ms;
+        if (now_ms <= from_ms || at->deadline_ms >= CDR_NEVER - now_ms)
+            continue;
+        at->deadline_ms += now_ms - from_ms;
+        at->waited_until_ms = now_ms;
+    }
 }
 
 // Waits until there is an answer, a mark, or nothing else that can go on.
@@ -152,7 +158,7 @@ static cdr_message *await_answer(cadre_frame *child, cdr_strand *strand)
         }
         cdr_park_forget_locked(tree, &asking);
         answer = cdr_inbox_take_answer_locked(tree, child->id);
-        extend_locked(child, cdr_tree_now_ms(tree) - since_ms);
+        extend_locked(child, since_ms, cdr_tree_now_ms(tree));
     }
     cdr_mutex_unlock(&tree->mu);
     return answer;
@@ -201,7 +207,8 @@ static cadre_status take_output(cadre_frame *frame, const cadre_frame *child,
                                 "'%s': its question was not answered", frame->name);
     if (answer == NULL)
         return CADRE_OK;
-    *answer = json_loads(cdr_text_bytes(child->output), JSON_DECODE_ANY, NULL);
+    const char *text = cdr_text_bytes(child->output);
+    *answer = cdr_json_parse(text, strlen(text), NULL);
     return *answer == NULL ? cadre_fail(err, CADRE_ENOMEM, "no memory for an answer")
                            : CADRE_OK;
 }
@@ -245,5 +252,13 @@ cadre_status cadre_frame_ask(cadre_frame *frame, const char *key,
     if (status == CADRE_OK)
         status =
             cdr_check_text((cdr_argument){frame->name, "the question's key"}, key, err);
+    if (status == CADRE_OK)
+        status = cdr_check_key(frame->name, key, err);
+    if (status == CADRE_OK && question == NULL)
+        status = cadre_fail(err, CADRE_EINVAL, "'%s': a question is NULL", frame->name);
+    if (status == CADRE_OK && frame->work->transfer != NULL)
+        status = cadre_fail(err, CADRE_EINVAL,
+                            "'%s' has handed over: from here on it asks nobody",
+                            frame->name);
     return status == CADRE_OK ? cdr_ask(frame, key, question, answer, err) : status;
 }

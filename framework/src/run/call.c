@@ -57,6 +57,8 @@ static cadre_status check_values(const cadre_frame *frame, const cadre_call *cal
             cdr_check_text((cdr_argument){name, "cadre_call.input"}, call->input, err);
     if (status == CADRE_OK)
         status = cdr_check_text((cdr_argument){name, "cadre_call.key"}, call->key, err);
+    if (status == CADRE_OK)
+        status = cdr_check_key(name, call->key, err);
     if (status == CADRE_OK && call->scope != NULL)
         status = cdr_scope_check(call->scope, frame, err);
     return status;

@@ -288,8 +288,11 @@ static char *report_text(const cadre_run *run)
         cdr_buf_printf(&text, "Report of background run %s (%s):\n", trace, agent);
         cdr_buf_append_text(&text, result->text);
     } else {
-        cdr_buf_printf(&text, "Background run %s (%s) %s: ", trace, agent,
-                       cadre_frame_status_name(result->status));
+        // What was stopped says so by itself.
+        bool is_stopped = result->status == CADRE_FRAME_ABORTED;
+        cdr_buf_printf(&text, "Background run %s (%s) %s%s", trace, agent,
+                       is_stopped ? "" : cadre_frame_status_name(result->status),
+                       is_stopped ? "" : ": ");
         cdr_buf_append_text(&text, result->error.message);
     }
     return cdr_buf_take(&text);

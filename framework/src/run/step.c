@@ -37,7 +37,8 @@ static json_t *make_value(cadre_frame *child, const cadre_step *step, cadre_erro
     return value;
 }
 
-// Runs the step on its own frame and ends that. New reference; NULL: `err`.
+// Runs the step on its own frame and ends that, unless it waits for a person: then it
+// is run again. New reference; NULL: `err`.
 static json_t *run_step(cadre_frame *child, const cadre_step *step, cdr_strand *strand,
                         cadre_error *err)
 {
@@ -50,12 +51,20 @@ static json_t *run_step(cadre_frame *child, const cadre_step *step, cdr_strand *
         value = make_value(child, step, err);
         status = value == NULL ? CADRE_EFAILED : keep_value(child, value, err);
     }
-    cdr_ending_of(child, status, err, &ending);
+    if (child->work != NULL && child->work->sticky == CADRE_EPARKED)
+        status = CADRE_EPARKED;
+    bool is_parked = cdr_is_parked(child, status, err);
+    if (!is_parked)
+        cdr_ending_of(child, status, err, &ending);
     cdr_work *work = cdr_work_end(child);
     cdr_mutex_lock(&child->tree->mu);
-    cdr_frame_end_locked(child, &ending);
+    if (is_parked)
+        cdr_frame_park_locked(child);
+    else
+        cdr_frame_end_locked(child, &ending);
     cdr_mutex_unlock(&child->tree->mu);
-    cdr_text_unref(ending.output);
+    if (!is_parked)
+        cdr_text_unref(ending.output);
     cdr_work_free(work);
     if (status != CADRE_OK) {
         json_decref(value);
@@ -72,7 +81,8 @@ static json_t *recorded_value(const cadre_frame *child, cadre_error *err)
                                           : child->failure->message);
         return NULL;
     }
-    json_t *value = json_loads(cdr_text_bytes(child->output), JSON_DECODE_ANY, NULL);
+    json_t *value = json_loads(cdr_text_bytes(child->output),
+                               JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
     if (value == NULL)
         cadre_fail(err, CADRE_ENOMEM, "step '%s': no memory for its value",
                    child->name);
@@ -117,6 +127,10 @@ cadre_status cadre_frame_step(cadre_frame *frame, const cadre_step *step, json_t
         value = recorded_value(child, &failure);
     else
         value = run_step(child, step, frame->work->strand, &failure);
+    if (how != CDR_ENTERED_RECORD && child->status == CADRE_FRAME_WAITING) {
+        frame->work->sticky = CADRE_EPARKED;
+        return cdr_fail_sticky(frame, err);
+    }
     if (how != CDR_ENTERED_RECORD) {
         cdr_mutex_lock(&tree->mu);
         cdr_failure_unref(frame->work->child_failure);

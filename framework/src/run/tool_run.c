@@ -552,17 +552,23 @@ static void run_jobs(cadre_frame *frame, tool_job *jobs, size_t n_jobs)
     cdr_park_join(frame->tree, frame->work->strand, &pending);
 }
 
-// One that waits makes its agent wait, after all others are done.
+// One that waits makes its agent wait, after all others are done. What was asked for
+// besides, as a transfer, is decided when it goes on.
 static cadre_status parked_status(cadre_frame *frame, const cdr_round *round,
                                   cadre_error *err)
 {
-    for (size_t i = 0; i < round->n_entries; i++) {
-        if (!round->entries[i].is_parked)
-            continue;
-        frame->work->sticky = CADRE_EPARKED;
-        return cadre_fail(err, CADRE_EPARKED, "'%s' waits for an answer", frame->name);
-    }
-    return CADRE_OK;
+    bool is_parked = false;
+    for (size_t i = 0; i < round->n_entries && !is_parked; i++)
+        is_parked = round->entries[i].is_parked;
+    if (!is_parked)
+        return CADRE_OK;
+    cdr_mutex_lock(&frame->tree->mu);
+    for (size_t i = 0; i < round->n_entries; i++)
+        if (round->entries[i].frame != NULL && !round->entries[i].is_settled)
+            cdr_frame_park_locked(round->entries[i].frame);
+    cdr_mutex_unlock(&frame->tree->mu);
+    frame->work->sticky = CADRE_EPARKED;
+    return cadre_fail(err, CADRE_EPARKED, "'%s' waits for an answer", frame->name);
 }
 
 cadre_status cdr_tools_run(cadre_frame *frame, cdr_round *round, cadre_error *err)

@@ -34,7 +34,7 @@ static cadre_status find_question(void *ctx, const cadre_frame_row *row,
 {
     trace_state *state = ctx;
     (void)err;
-    state->is_waiting |= strcmp(row->kind, "ask") == 0;
+    state->is_waiting |= strcmp(row->kind, "ask") == 0 && row->mark[0] == '\0';
     return CADRE_OK;
 }
 
@@ -407,7 +407,7 @@ static cadre_status take_question(void *ctx, const cadre_frame_row *row,
 {
     open_question *question = ctx;
     char id[CADRE_ID_TEXT_SIZE];
-    if (strcmp(row->kind, "ask") != 0)
+    if (strcmp(row->kind, "ask") != 0 || row->mark[0] != '\0')
         return CADRE_OK;
     if (!cadre_id_is_none(question->wanted) &&
         !cadre_id_equal(row->id, question->wanted))
@@ -450,6 +450,14 @@ static cadre_status post_answer(cadre_runtime *runtime, const open_question *ope
     char *text = json_dumps(answer, JSON_COMPACT | JSON_ENCODE_ANY | JSON_SORT_KEYS);
     if (text == NULL)
         return cadre_fail(err, CADRE_ENOMEM, "no memory for an answer");
+    // What could not be read back would fail the run for good.
+    json_t *read_back = cdr_json_parse(text, strlen(text), NULL);
+    json_decref(read_back);
+    if (read_back == NULL) {
+        free(text);
+        return cadre_fail(err, CADRE_EINVAL, "an answer is JSON of at most %d levels",
+                          CDR_JSON_MAX_DEPTH);
+    }
     const letter what = {.conversation = open->conversation,
                          .frame = open->frame,
                          .request_id = request,

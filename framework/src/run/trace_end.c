@@ -2,11 +2,17 @@
 #include "run/trace_end.h"
 
 #include "run/lease.h"
+#include "run/options.h"
 #include "tree/id_table.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum {
+    REPORT_ID_SIZE = CADRE_ID_TEXT_SIZE + 8,
+    REPORT_TEXT_SIZE = 400
+};
 
 typedef struct ended_frame {
     cadre_id id;
@@ -20,7 +26,9 @@ typedef struct ender {
     size_t n_frames, capacity;
     cdr_id_table places; // from 1
     int64_t last_seq;
-    bool is_marked; // the root
+    cadre_id report_to; // of a run that another spawned; else none
+    char name[80];      // the root's
+    bool is_marked;     // the root
     char why[200];
 } ender;
 
@@ -32,7 +40,14 @@ static cadre_status no_memory(cadre_error *err)
 static cadre_status take_trace(void *ctx, const cadre_trace_row *row, cadre_error *err)
 {
     ender *e = ctx;
-    (void)err;
+    json_t *options = cdr_options_parse(row->options);
+    if (options == NULL)
+        return no_memory(err);
+    const char *to = json_string_value(
+        json_object_get(json_object_get(options, "spawn"), "report_to"));
+    if (to != NULL)
+        (void)cadre_id_parse(to, &e->report_to);
+    json_decref(options);
     e->last_seq = row->last_seq;
     return CADRE_OK;
 }
@@ -58,6 +73,7 @@ static cadre_status take_frame(void *ctx, const cadre_frame_row *row, cadre_erro
     if (parent == 0) {
         const char *why = strchr(row->mark, ' ');
         e->is_marked = row->mark[0] != '\0';
+        snprintf(e->name, sizeof e->name, "%s", row->name);
         snprintf(e->why, sizeof e->why, "aborted: %s",
                  why == NULL ? "cancelled" : why + 1);
     }
@@ -101,17 +117,46 @@ static cadre_fact *make_facts(const ender *e, int64_t now_ms, size_t *n_facts)
     return facts;
 }
 
+// As the run itself would have reported.
+static void add_report(const ender *e, cadre_id trace, char id[REPORT_ID_SIZE],
+                       char text[REPORT_TEXT_SIZE], cadre_fact *fact)
+{
+    char trace_text[CADRE_ID_TEXT_SIZE];
+    cadre_id_text(trace, trace_text);
+    snprintf(id, REPORT_ID_SIZE, "report:%s", trace_text);
+    snprintf(text, REPORT_TEXT_SIZE, "Background run %s (%s) %s", trace_text, e->name,
+             e->why);
+    fact->type = CADRE_FACT_MESSAGE;
+    fact->u.message = (cadre_message_row){.id = cadre_id_new(),
+                                          .conversation = e->report_to,
+                                          .request_id = id,
+                                          .request_hash = id};
+    fact->u.message.message = (cadre_message){.role = CADRE_ROLE_USER,
+                                              .agent = e->name,
+                                              .to = "",
+                                              .text = text,
+                                              .reasoning = "",
+                                              .call_id = "",
+                                              .tool_name = "",
+                                              .position = -1};
+}
+
 static cadre_status end_frames(cadre_runtime *runtime, cadre_id trace, int64_t epoch,
                                ender *e, cadre_error *err)
 {
     size_t n_facts = 0;
+    char id[REPORT_ID_SIZE];
+    char text[REPORT_TEXT_SIZE];
     sum_usage(e);
     cadre_fact *facts = make_facts(e, cdr_clock_wall_ms(runtime->clock), &n_facts);
     if (facts == NULL)
         return no_memory(err);
+    int64_t last_seq = e->last_seq + (int64_t)n_facts;
+    if (!cadre_id_is_none(e->report_to))
+        add_report(e, trace, id, text, &facts[n_facts++]);
     cadre_commit commit = {.trace = trace,
                            .epoch = epoch,
-                           .last_seq = e->last_seq + (int64_t)n_facts,
+                           .last_seq = last_seq,
                            .facts = facts,
                            .n_facts = n_facts};
     cadre_status status = runtime->store_ops->commit(runtime->store, &commit, err);

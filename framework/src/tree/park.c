@@ -41,9 +41,10 @@ void cdr_park_settle(cdr_tree *tree, cdr_strand *parent, int *pending)
     cdr_mutex_lock(&parent->mu);
     bool is_last = *pending == 1;
     cdr_mutex_unlock(&parent->mu);
-    bool is_handed_over = is_last && parent->is_joining;
+    // It may wait for others of its branches: those of a batch within this one.
+    bool is_handed_over = is_last && parent->joining == pending;
     if (is_handed_over)
-        parent->is_joining = false;
+        parent->joining = NULL;
     else
         tree->park.n_active--;
     cdr_strand_settle(parent, pending);
@@ -56,7 +57,7 @@ void cdr_park_join(cdr_tree *tree, cdr_strand *strand, int *pending)
 {
     cdr_mutex_lock(&tree->mu);
     if (!cdr_strand_is_settled(strand, pending)) {
-        strand->is_joining = true;
+        strand->joining = pending;
         tree->park.n_active--;
         look_locked(tree);
     }

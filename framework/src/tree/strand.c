@@ -6,7 +6,7 @@ void cdr_strand_init(cdr_strand *strand)
     cdr_mutex_init(&strand->mu);
     cdr_cond_init(&strand->cond);
     atomic_init(&strand->signals, 0);
-    strand->is_joining = false;
+    strand->joining = NULL;
 }
 
 void cdr_strand_fini(cdr_strand *strand)

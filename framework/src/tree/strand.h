@@ -16,7 +16,7 @@ typedef struct cdr_strand {
     cdr_mutex mu;
     cdr_cond cond;
     atomic_uint signals; // moved under mu
-    bool is_joining;     // guarded by the tree's mutex; see park.h
+    const int *joining;  // what it waits for; guarded by the tree's mutex; see park.h
 } cdr_strand;
 
 void cdr_strand_init(cdr_strand *strand);

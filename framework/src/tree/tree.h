@@ -75,7 +75,8 @@ struct cadre_frame {
     cdr_work *work;         // while its `run` is under way
     cdr_text *input, *output;
     cdr_failure *failure;
-    int64_t deadline_ms; // its own and all above; CDR_NEVER
+    int64_t deadline_ms;     // its own and all above; CDR_NEVER
+    int64_t waited_until_ms; // so far the time people took was added to it
     int64_t started_ns;
     cadre_usage usage; // of the subtree
     int depth;         // agent frames above
