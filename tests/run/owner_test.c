@@ -393,10 +393,9 @@ static void check_background_abort(const char *type)
     CHECK_INT(child.count, 1);
     CHECK_INT(child.status, CADRE_FRAME_ABORTED);
     char *got = lives_recorded(&l);
-    check_row(got,
-              "message root -1 user aide>:  ok Background run ID (aide) aborted: "
-              "aborted: all by",
-              1);
+    check_row(
+        got, "message root -1 user aide>:  ok Background run ID (aide) aborted: all by",
+        1);
     free(got);
     char *of_child = recorded_text(l.runtime, child.id);
     check_row(of_child, "frame root agent aide aborted aborted: aborted: all marked",
