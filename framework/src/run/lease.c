@@ -222,7 +222,13 @@ cadre_status cdr_lease_take_as(cadre_runtime *runtime, cadre_id trace,
         return fail_held(trace, seen.holder, err);
     const cadre_lease wanted = {
         .trace = trace, .owner = name, .from = seen.holder, .seconds = LEASE_SECONDS};
-    return store->lease(runtime->store, &wanted, epoch, err);
+    cadre_error why = CADRE_ERROR_INIT;
+    status = store->lease(runtime->store, &wanted, epoch, &why);
+    if (status != CADRE_EBUSY)
+        return status == CADRE_OK ? status : cadre_fail(err, status, "%s", why.text);
+    // Another was faster: who it is tells as much as at the first look.
+    status = store->read(runtime->store, &query, &reader, err);
+    return status == CADRE_OK ? fail_held(trace, seen.holder, err) : status;
 }
 
 cadre_status cdr_lease_take(cdr_tree *tree, cadre_error *err)
