@@ -540,15 +540,15 @@ static void check_failed_abort(const char *type)
     if (!open_team(type))
         return;
     DRIVEN("main", "call work {\"task\":\"Think.\"}", "gate\nsay thought", "say Done.");
-    if (!begin("Go.") || !CHECK(driven_await_held(1)))
-        return;
-    const cadre_store_ops *ops = l.runtime->store_ops;
-    failing = *ops;
+    const cadre_store_ops *sound =
+        l.runtime->store_ops; // changed while no run looks at it
+    failing = *sound;
     failing.post = fail_post;
     l.runtime->store_ops = &failing;
+    if (!begin("Go.") || !CHECK(driven_await_held(1)))
+        return;
     CHECK_STATUS(cadre_trace_abort(l.runtime, l.trace, NULL, &err), CADRE_ESTORE, &err);
     CHECK_CONTAINS(err.text, "no post today");
-    l.runtime->store_ops = ops;
     char *got = lives_recorded(&l);
     check_row(got, " marked ", 0);
     free(got);
@@ -558,6 +558,7 @@ static void check_failed_abort(const char *type)
     check_row(got, " marked ", 0);
     check_row(got, "frame root agent main completed final: Done.", 1);
     free(got);
+    l.runtime->store_ops = sound;
     close_team();
 }
 
