@@ -6,6 +6,7 @@
 #include "run/ask.h"
 #include "run/lease.h"
 #include "run/trace_end.h"
+#include "team/digest.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -350,13 +351,14 @@ cadre_status cadre_trace_wait(cadre_runtime *runtime, const char *trace,
 
 // --- Posting ---
 
-// A short hash of a text: FNV-1a, 64 bits.
-static void hash_text(const char *text, char hash[17])
+// False: no memory.
+static bool hash_text(const char *text, char hash[CDR_DIGEST_SIZE])
 {
-    uint64_t h = 0xCBF29CE484222325u;
-    for (const char *c = text; *c != '\0'; c++)
-        h = (h ^ (unsigned char)*c) * 0x100000001B3u;
-    snprintf(hash, 17, "%016llx", (unsigned long long)h);
+    json_t *value = json_string(text);
+    snprintf(hash, CDR_DIGEST_SIZE, "%016llx",
+             (unsigned long long)cdr_digest_json(value));
+    json_decref(value);
+    return value != NULL;
 }
 
 typedef struct letter {
@@ -370,9 +372,10 @@ typedef struct letter {
 static cadre_status post(cadre_runtime *runtime, const letter *what, bool *refused,
                          cadre_error *err)
 {
-    char hash[17];
+    char hash[CDR_DIGEST_SIZE];
     cadre_fact fact = {.type = CADRE_FACT_MESSAGE};
-    hash_text(what->text, hash);
+    if (!hash_text(what->text, hash))
+        return cadre_fail(err, CADRE_ENOMEM, "no memory for a message");
     fact.u.message = (cadre_message_row){.id = cadre_id_new(),
                                          .conversation = what->conversation,
                                          .frame = what->frame,
