@@ -95,6 +95,7 @@ const cadre_tool_ops cadre_tool_transfer = {
     .state_size = sizeof(transfer),
     .replay_safe = true,
     .is_control = true,
+    .is_lent = true,
     .init = transfer_init,
     .describe = transfer_describe,
     .run = transfer_run,

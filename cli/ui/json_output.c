@@ -259,6 +259,9 @@ static void add_fields(json_t *line, const cadre_event *event)
     case CADRE_EVENT_TRANSFER:
         add_transfer(line, event);
         break;
+    case CADRE_EVENT_ESCALATE:
+        set(line, "reason", json_string(event->u.escalate.reason));
+        break;
     case CADRE_EVENT_INTERRUPT:
         add_interrupt(line, event);
         break;

@@ -226,6 +226,9 @@ static void update(cli_live_frame *frame, const cadre_event *event)
     case CADRE_EVENT_TRANSFER:
         hand_over(frame, event);
         break;
+    case CADRE_EVENT_ESCALATE:
+        say(frame, "escalates", "");
+        break;
     case CADRE_EVENT_RETRY:
         say(frame, "asks again after:",
             event->u.retry.error.message ? event->u.retry.error.message : "");

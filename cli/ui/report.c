@@ -150,6 +150,7 @@ static int exit_of_completed(cadre_stop_reason reason)
 {
     switch (reason) {
     case CADRE_STOP_MAX_TURNS:
+    case CADRE_STOP_MAX_ITERATIONS:
     case CADRE_STOP_LIMIT: // the model's: its answer was cut
         return CLI_EXIT_LIMIT;
     case CADRE_STOP_NONE:
@@ -162,6 +163,8 @@ static int exit_of_completed(cadre_stop_reason reason)
     case CADRE_STOP_ERROR:
     case CADRE_STOP_INTERRUPTED:
     case CADRE_STOP_RESTART_LIMIT:
+    case CADRE_STOP_ESCALATED:
+    case CADRE_STOP_MAX_STEPS:
         break;
     }
     return CLI_EXIT_OK;

@@ -231,7 +231,7 @@ test_bad_file__a_duplicate_agent_is_told_with_all_else_in_both_syntaxes(void)
          "team.yaml:5:26: limits.max_tool_calls: expected an integer from 1 to "
          "1000000000, got 0; write 'unlimited' for no limit\n"
          "team.yaml:7:18: tools.status.type: expected one of: ask, background, "
-         "command, subagent; got 7\n"
+         "command, escalate, subagent; got 7\n"
          "cadre: team.yaml: 5 problems\n"},
         {"team.json",
          "{\"agents\": {\n"
@@ -250,7 +250,7 @@ test_bad_file__a_duplicate_agent_is_told_with_all_else_in_both_syntaxes(void)
          "team.json:6:31: limits.max_tool_calls: expected an integer from 1 to "
          "1000000000, got 0; write 'unlimited' for no limit\n"
          "team.json:7:31: tools.status.type: expected one of: ask, background, "
-         "command, subagent; got 7\n"
+         "command, escalate, subagent; got 7\n"
          "cadre: team.json: 5 problems\n"},
     };
     test_folder folder;

@@ -19,9 +19,11 @@ TEAM = """
 agents:
   desk: {type: handoff, members: [triage, tech]}
   triage: {model: m, tools: [tool]}
-  tech: {model: m}
+  tech: {model: m, tools: [done]}
 models: {m: {model: openai/any, retry: {backoff: 1ms}}}
-tools: {tool: {type: command, argv: [sh, -c, "echo working >&2; echo ok"]}}
+tools:
+  tool: {type: command, argv: [sh, -c, "echo working >&2; echo ok"]}
+  done: {type: escalate}
 """
 SCRIPT = """
 agents:
@@ -29,7 +31,7 @@ agents:
     - {error: {status: 503}}
     - {text: "One moment, please.", chunks: 4, tool_calls: [{name: tool}, {name: tool}]}
     - {handoffs: [{to: triage}, {to: tech, message: help}, {to: tech}]}
-  tech: [{text: "Solved."}]
+  tech: [{text: "Solved.", tool_calls: [{name: escalate}]}]
 """
 ASKING_TEAM = """
 agents: {desk: {model: openai/any, tools: [person]}}

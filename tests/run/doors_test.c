@@ -285,7 +285,8 @@ static void check_calls(cadre_frame *frame)
     check_call(frame, CADRE_CALL(.agent = bob, .history = (cadre_history)9),
                "'lead': cadre_call.history is 9, which is no cadre_history");
     check_call(frame, CADRE_CALL(.agent = bob, .flags = 6),
-               "'lead': cadre_call.flags is 0x6; only CADRE_CALL_QUIET is known");
+               "'lead': cadre_call.flags is 0x6; only CADRE_CALL_QUIET and "
+               "CADRE_CALL_ONCE are known");
     check_call(frame, CADRE_CALL(.agent = bob, .scope = &scope),
                "'lead': cadre_scope.limits.repeat is -4; it must be at least 1, 0 for "
                "the default, or CADRE_UNLIMITED");

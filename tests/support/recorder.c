@@ -67,6 +67,9 @@ static void write_says(cdr_buf *says, const cadre_event *e)
         cdr_buf_printf(says, "%s %s %s", e->u.transfer.from, e->u.transfer.to,
                        e->u.transfer.decision);
         break;
+    case CADRE_EVENT_ESCALATE:
+        cdr_buf_printf(says, "%s", e->u.escalate.reason);
+        break;
     case CADRE_EVENT_INTERRUPT:
         cdr_buf_printf(says, "%s %s", e->u.interrupt.question, e->u.interrupt.choices);
         break;

@@ -34,12 +34,16 @@ typedef enum cadre_stop_reason {
     CADRE_STOP_ABORTED,
     CADRE_STOP_DIVERGED,
     CADRE_STOP_ERROR,
-    CADRE_STOP_INTERRUPTED,  // cut while it ran, and not run again
-    CADRE_STOP_RESTART_LIMIT // cut again and again while it ran
+    CADRE_STOP_INTERRUPTED,   // cut while it ran, and not run again
+    CADRE_STOP_RESTART_LIMIT, // cut again and again while it ran
+    CADRE_STOP_ESCALATED,     // it ended the cycle around it
+    CADRE_STOP_MAX_ITERATIONS,
+    CADRE_STOP_MAX_STEPS
 } cadre_stop_reason;
 
 typedef enum cadre_call_flags {
-    CADRE_CALL_QUIET = 1 // nothing of the callee is shown; its outcome is the same
+    CADRE_CALL_QUIET = 1, // nothing of the callee is shown; its outcome is the same
+    CADRE_CALL_ONCE = 2   // its key is used once, so its frame need not be kept for it
 } cadre_call_flags;
 
 // One call of an agent. Make it with CADRE_CALL(.agent = ..., ...).
@@ -54,6 +58,8 @@ typedef struct cadre_call {
     cadre_history history;    // call and batch: NONE (default), or ALL: a read-only
                               // look at the caller's conversation up to now
     unsigned flags;           // cadre_call_flags
+    cadre_tools tools; // offered to the callee's model beside its own; not to those it
+                       // calls; they outlive the call
 } cadre_call;
 
 #define CADRE_CALL(...)                                                                \

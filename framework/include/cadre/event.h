@@ -33,6 +33,7 @@ typedef enum cadre_event_type {
     CADRE_EVENT_TOOL_PROGRESS,
     CADRE_EVENT_TOOL_RESULT,
     CADRE_EVENT_TRANSFER,
+    CADRE_EVENT_ESCALATE,
     CADRE_EVENT_INTERRUPT,
     CADRE_EVENT_RETRY,
     CADRE_EVENT_ERROR,
@@ -105,6 +106,9 @@ typedef struct cadre_event {
             const char *decision; // done, refused, unknown, self, superseded
             const char *reason;   // "" when it was done
         } transfer;
+        struct {
+            const char *reason; // "" when none was given
+        } escalate;             // to the nearest cycle
         struct {
             const char *question_id, *question;
             const char *choices; // a JSON list of texts; "" when any answer will do

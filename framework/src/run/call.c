@@ -45,10 +45,10 @@ static cadre_status check_values(const cadre_frame *frame, const cadre_call *cal
                           "'%s': cadre_call.history is %d, which "
                           "is no cadre_history",
                           name, (int)call->history);
-    if ((call->flags & ~(unsigned)CADRE_CALL_QUIET) != 0)
+    if ((call->flags & ~(unsigned)(CADRE_CALL_QUIET | CADRE_CALL_ONCE)) != 0)
         return cadre_fail(err, CADRE_EINVAL,
-                          "'%s': cadre_call.flags is 0x%x; only "
-                          "CADRE_CALL_QUIET is known",
+                          "'%s': cadre_call.flags is 0x%x; only CADRE_CALL_QUIET and "
+                          "CADRE_CALL_ONCE are known",
                           name, call->flags);
     cadre_status status = cdr_check_time((cdr_argument){name, "cadre_call.timeout_ms"},
                                          call->timeout_ms, err);
@@ -59,6 +59,9 @@ static cadre_status check_values(const cadre_frame *frame, const cadre_call *cal
         status = cdr_check_text((cdr_argument){name, "cadre_call.key"}, call->key, err);
     if (status == CADRE_OK)
         status = cdr_check_key(name, call->key, err);
+    if (status == CADRE_OK)
+        status = cdr_check_array((cdr_argument){name, "cadre_call.tools"},
+                                 call->tools.items, call->tools.count, err);
     if (status == CADRE_OK && call->scope != NULL)
         status = cdr_scope_check(call->scope, frame, err);
     return status;
@@ -157,20 +160,21 @@ cadre_status cdr_enter_call(cadre_frame *frame, const cadre_call *call, bool for
 {
     cdr_tree *tree = frame->tree;
     int64_t now_ns = cdr_clock_now_ns(tree->runtime->clock);
-    cdr_birth birth = {.kind = CDR_FRAME_AGENT,
-                       .name = call->agent->info.name,
-                       .agent = call->agent,
-                       .key = call->key,
-                       .is_named = call->key != NULL,
-                       .deadline_ms = chain_deadline(frame, call, now_ns),
-                       .timeout_ms = call->agent->timeout_ms,
-                       .started_ns = now_ns,
-                       .history = fork ? CADRE_HISTORY_DEFAULT : call->history,
-                       .is_blocking = true,
-                       .is_fork = fork,
-                       .reads_parent = call->history == CADRE_HISTORY_ALL,
-                       .is_quiet =
-                           call->agent->quiet || (call->flags & CADRE_CALL_QUIET) != 0};
+    cdr_birth birth = {
+        .kind = CDR_FRAME_AGENT,
+        .name = call->agent->info.name,
+        .agent = call->agent,
+        .key = call->key,
+        .is_named = call->key != NULL && (call->flags & CADRE_CALL_ONCE) == 0,
+        .tools = call->tools,
+        .deadline_ms = chain_deadline(frame, call, now_ns),
+        .timeout_ms = call->agent->timeout_ms,
+        .started_ns = now_ns,
+        .history = fork ? CADRE_HISTORY_DEFAULT : call->history,
+        .is_blocking = true,
+        .is_fork = fork,
+        .reads_parent = call->history == CADRE_HISTORY_ALL,
+        .is_quiet = call->agent->quiet || (call->flags & CADRE_CALL_QUIET) != 0};
     bool many = false;
     cadre_status status = cdr_call_input(call, &birth.input, err);
     if (status == CADRE_OK && call->scope != NULL) {
@@ -223,9 +227,13 @@ static void ran_from_record(const cadre_frame *child, cdr_ran *ran)
                      .usage = child->usage};
 }
 
-// A delegate's answer is its caller's, unless that sets another.
+// A delegate's answer is its caller's, unless that sets another. One that escalates
+// without a word leaves the answer of who spoke before.
 static void take_answer(cdr_work *work, const cdr_ran *ran, bool has_scope)
 {
+    if (ran->stop_reason == CADRE_STOP_ESCALATED &&
+        cdr_text_bytes(ran->output)[0] == '\0')
+        return;
     cdr_text_unref(work->output);
     work->output = cdr_text_ref(ran->output);
     work->answered_by = ran->agent;
@@ -290,9 +298,10 @@ static cadre_status take_outcome(cadre_frame *frame, const cdr_ran *ran,
     }
     if (ran->status != CADRE_FRAME_COMPLETED)
         return take_failure(frame->work, ran, has_scope, err);
-    if (is_delegate)
-        take_answer(frame->work, ran, has_scope);
-    return CADRE_OK;
+    if (!is_delegate)
+        return CADRE_OK; // an escalation is of the callee's conversation
+    take_answer(frame->work, ran, has_scope);
+    return ran->stop_reason == CADRE_STOP_ESCALATED ? CADRE_ESCALATED : CADRE_OK;
 }
 
 cadre_status cdr_leave_call(cadre_frame *frame, cadre_frame *child, cdr_ran *ran,

@@ -93,10 +93,12 @@ void cdr_ending_of(cadre_frame *frame, cadre_status status, const cadre_error *e
     memset(ending, 0, sizeof *ending);
     if (frame->mark != CDR_MARK_NONE) {
         ending_of_mark(frame, ending);
-    } else if (status == CADRE_OK) {
+    } else if (status == CADRE_OK || status == CADRE_ESCALATED) {
         ending->status = CADRE_FRAME_COMPLETED;
-        ending->stop_reason = CADRE_STOP_FINAL;
-        if (work != NULL && work->answer_reason != CADRE_STOP_NONE)
+        ending->stop_reason =
+            status == CADRE_OK ? CADRE_STOP_FINAL : CADRE_STOP_ESCALATED;
+        if (status == CADRE_OK && work != NULL &&
+            work->answer_reason != CADRE_STOP_NONE)
             ending->stop_reason = (cadre_stop_reason)work->answer_reason;
         ending->output = work == NULL ? NULL : cdr_text_ref(work->output);
     } else {
@@ -195,8 +197,9 @@ static cadre_status run_agent(cadre_frame *frame, cdr_strand *strand, cadre_erro
     else if (status == CADRE_OK)
         status = frame->agent->ops->run(frame->agent->state, frame, err);
     // Who waits, waits, whatever `run` made of it.
+    bool is_good = status == CADRE_OK || status == CADRE_ESCALATED;
     bool is_sticky = frame->work->sticky == CADRE_EPARKED ||
-                     (status == CADRE_OK && frame->work->sticky != CADRE_OK);
+                     (is_good && frame->work->sticky != CADRE_OK);
     return is_sticky ? cdr_fail_sticky(frame, err) : status;
 }
 
@@ -209,8 +212,9 @@ static cadre_frame *run_one(cadre_frame *frame, cdr_strand *strand, cdr_ending *
     cadre_frame *next = frame->work == NULL ? NULL : frame->work->transfer;
     if (status != CADRE_OK || frame->mark != CDR_MARK_NONE)
         next = NULL;
-    if (status == CADRE_OK && next == NULL)
-        status = cdr_script_check(frame, &err);
+    if ((status == CADRE_OK || status == CADRE_ESCALATED) && next == NULL &&
+        cdr_script_check(frame, &err) != CADRE_OK)
+        status = err.status;
     *agent = frame->name;
     if (cdr_is_parked(frame, status, &err)) {
         *ending = (cdr_ending){.status = CADRE_FRAME_WAITING};

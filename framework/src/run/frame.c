@@ -336,6 +336,27 @@ cadre_status cadre_frame_request_transfer(cadre_frame *frame, const char *target
     return CADRE_OK;
 }
 
+cadre_status cadre_frame_request_escalation(cadre_frame *frame, const char *reason,
+                                            cadre_error *err)
+{
+    if (frame == NULL)
+        return cdr_fail_null(err, __func__);
+    if (frame->kind != CDR_FRAME_TOOL)
+        return cadre_fail(err, CADRE_EINVAL,
+                          "'%s': only a tool asks to escalate this way; an agent "
+                          "returns CADRE_ESCALATED",
+                          frame->name);
+    cadre_status status =
+        cdr_check_text((cdr_argument){frame->name, "the reason"}, reason, err);
+    if (status != CADRE_OK)
+        return status;
+    free(frame->work->escalation);
+    frame->work->escalation = strdup(reason == NULL ? "" : reason);
+    if (frame->work->escalation == NULL)
+        return cadre_fail(err, CADRE_ENOMEM, "no memory to escalate");
+    return CADRE_OK;
+}
+
 const char *cadre_frame_idempotency_key(cadre_frame *frame)
 {
     if (frame == NULL)

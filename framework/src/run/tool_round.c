@@ -24,15 +24,20 @@ bool cdr_offer_init(cdr_offer *offer, cadre_frame *frame, cadre_tools tools,
                     cdr_arena *arena)
 {
     const cadre_scope *scope = cadre_frame_scope(frame);
-    size_t max = tools.count + 1;
+    size_t n_all = tools.count + frame->tools.count;
+    size_t max = n_all + 1;
     offer->count = 0;
     offer->tools = cdr_arena_alloc(arena, max * sizeof *offer->tools);
     offer->infos = cdr_arena_alloc(arena, max * sizeof *offer->infos);
     if (offer->tools == NULL || offer->infos == NULL)
         return false;
     for (size_t i = 0; i < max; i++) {
-        const cadre_tool *tool = i < tools.count ? tools.items[i] : NULL;
-        if (i == tools.count && scope != NULL && cadre_frame_targets(frame).count > 0)
+        const cadre_tool *tool = NULL;
+        if (i < tools.count)
+            tool = tools.items[i];
+        else if (i < n_all)
+            tool = frame->tools.items[i - tools.count];
+        else if (scope != NULL && cadre_frame_targets(frame).count > 0)
             tool = scope->tool;
         if (tool == NULL || !describe(tool, frame, &offer->infos[offer->count]))
             continue;
@@ -117,6 +122,7 @@ static void round_free(cdr_round *round)
         json_decref(round->entries[i].arguments);
         free(round->entries[i].target);
         free(round->entries[i].target_message);
+        free(round->entries[i].escalation);
         free(round->entries[i].complaint);
     }
     cdr_message_unref(round->message);
@@ -156,8 +162,9 @@ cdr_round *cdr_round_new_locked(cadre_frame *frame, cdr_message *message, int tu
 // What one call of the round asked for, and what is said to it.
 typedef struct verdict {
     cdr_transfer_decision decision;
-    const char *word; // in the event
+    const char *word; // in the event; NULL: it asked for nothing
     cadre_result_code code;
+    bool is_escalation;
 } verdict;
 
 static void classify(verdict *v, bool has_winner)
@@ -193,10 +200,49 @@ static void pass_over(verdict *v)
     classify(v, false);
 }
 
-static cadre_status decide_entry(cadre_frame *frame, const cdr_tool_entry *entry,
-                                 const cadre_agent *winner, verdict *v,
-                                 cadre_error *err)
+// The first of a turn wins, an escalation as a transfer.
+static void decide_escalation(const cadre_frame *frame, const verdict *winner,
+                              verdict *v)
 {
+    memset(v, 0, sizeof *v);
+    v->is_escalation = true;
+    v->word = winner == NULL ? "done" : "superseded";
+    v->code = winner == NULL ? CADRE_RESULT_OK : CADRE_RESULT_BLOCKED;
+    if (winner == NULL)
+        snprintf(v->decision.text, sizeof v->decision.text,
+                 "Escalated: %s's work ends here.", frame->name);
+    else if (winner->is_escalation)
+        snprintf(v->decision.text, sizeof v->decision.text,
+                 "Not escalated: this turn has escalated already.");
+    else
+        snprintf(v->decision.text, sizeof v->decision.text,
+                 "Not escalated: this turn was handed over to %s already.",
+                 winner->decision.to->info.name);
+}
+
+// A transfer after the winner: not asked of the controller, it does not count against
+// later handoffs.
+static void pass_by(const cadre_agent *to, const verdict *winner, verdict *v)
+{
+    v->decision.kind = CDR_TRANSFER_DONE;
+    v->decision.to = to;
+    if (winner->is_escalation)
+        snprintf(v->decision.text, sizeof v->decision.text,
+                 "Not handed over to %s: this turn has escalated already.",
+                 to->info.name);
+    else
+        snprintf(v->decision.text, sizeof v->decision.text,
+                 "Not handed over to %s: this turn was handed over to %s already.",
+                 to->info.name, winner->decision.to->info.name);
+}
+
+static cadre_status decide_entry(cadre_frame *frame, const cdr_tool_entry *entry,
+                                 const verdict *winner, verdict *v, cadre_error *err)
+{
+    if (entry->escalation != NULL) {
+        decide_escalation(frame, winner, v);
+        return CADRE_OK;
+    }
     const cadre_agent *known =
         frame->scope == NULL ? NULL : cdr_scope_find(frame->scope, entry->target);
     memset(v, 0, sizeof *v);
@@ -205,12 +251,7 @@ static cadre_status decide_entry(cadre_frame *frame, const cdr_tool_entry *entry
         snprintf(v->decision.text, sizeof v->decision.text,
                  "Nobody can be handed over to from here.");
     } else if (winner != NULL && known != NULL) {
-        // Not asked of the controller: it does not count against later handoffs.
-        v->decision.kind = CDR_TRANSFER_DONE;
-        v->decision.to = known;
-        snprintf(v->decision.text, sizeof v->decision.text,
-                 "Not handed over to %s: this turn was handed over to %s already.",
-                 known->info.name, winner->info.name);
+        pass_by(known, winner, v);
     } else {
         cadre_status status =
             cdr_scope_decide(frame->scope, frame->agent, entry->target,
@@ -222,10 +263,22 @@ static cadre_status decide_entry(cadre_frame *frame, const cdr_tool_entry *entry
     return CADRE_OK;
 }
 
+static void tell_escalation_locked(cadre_frame *frame, const cdr_tool_entry *entry)
+{
+    cadre_event event = {.type = CADRE_EVENT_ESCALATE};
+    event.u.escalate.reason = entry->escalation;
+    cdr_outbox_event_locked(frame, &event, NULL, false);
+}
+
 static void tell_transfer_locked(cadre_frame *frame, const cdr_tool_entry *entry,
                                  const verdict *v)
 {
     cadre_event event = {.type = CADRE_EVENT_TRANSFER};
+    if (v->is_escalation) {
+        if (v->code == CADRE_RESULT_OK)
+            tell_escalation_locked(frame, entry);
+        return;
+    }
     event.u.transfer.from = frame->name;
     event.u.transfer.to =
         v->decision.to == NULL ? entry->target : v->decision.to->info.name;
@@ -287,13 +340,15 @@ static cadre_status write_transfers(cadre_frame *frame, cdr_round *round,
         if (v->word == NULL || entry->is_settled)
             continue;
         tell_transfer_locked(frame, entry, v);
-        cdr_tool_settle_locked(
-            frame, entry,
-            &(cdr_tool_result){.code = v->code,
-                               .text = v->decision.text,
-                               .to = i == winner ? v->decision.to->info.name : ""});
+        cdr_tool_settle_locked(frame, entry,
+                               &(cdr_tool_result){.code = v->code,
+                                                  .text = v->decision.text,
+                                                  .to = i == winner && !v->is_escalation
+                                                            ? v->decision.to->info.name
+                                                            : ""});
     }
-    if (status == CADRE_OK && winner < round->n_entries)
+    if (status == CADRE_OK && winner < round->n_entries &&
+        !verdicts[winner].is_escalation)
         status = cdr_enter_target_locked(frame, &verdicts[winner].decision,
                                          round->entries[winner].target_message, err);
     cdr_mutex_unlock(&frame->tree->mu);
@@ -321,17 +376,17 @@ static cadre_status decide_transfers(cadre_frame *frame, cdr_round *round,
         return cadre_fail(err, CADRE_ENOMEM, "no memory for a transfer");
     for (size_t i = 0; status == CADRE_OK && i < round->n_entries; i++) {
         const cdr_tool_entry *entry = &round->entries[i];
-        if (entry->target == NULL)
+        if (entry->target == NULL && entry->escalation == NULL)
             continue;
-        const cadre_agent *winner_agent =
-            winner < round->n_entries ? verdicts[winner].decision.to : NULL;
         if (stop < round->n_entries) {
             pass_over(&verdicts[i]);
             continue;
         }
-        status = decide_entry(frame, entry, winner_agent, &verdicts[i], err);
+        const verdict *won = winner < round->n_entries ? &verdicts[winner] : NULL;
+        status = decide_entry(frame, entry, won, &verdicts[i], err);
         if (winner == round->n_entries &&
-            verdicts[i].decision.kind == CDR_TRANSFER_DONE)
+            (verdicts[i].is_escalation ||
+             verdicts[i].decision.kind == CDR_TRANSFER_DONE))
             winner = i;
         if (verdicts[i].decision.kind == CDR_TRANSFER_STOP)
             stop = i;
@@ -340,6 +395,9 @@ static cadre_status decide_transfers(cadre_frame *frame, cdr_round *round,
         status = write_transfers(frame, round, verdicts, winner, err);
     if (status == CADRE_OK && stop < round->n_entries)
         status = stop_for(frame, &verdicts[stop].decision, err);
+    else if (status == CADRE_OK && winner < round->n_entries &&
+             verdicts[winner].is_escalation)
+        status = CADRE_ESCALATED;
     free(verdicts);
     return status;
 }
@@ -535,7 +593,7 @@ cadre_status cadre_frame_run_tools(cadre_frame *frame, const cadre_answer *answe
     if (status == CADRE_OK)
         status = decide_transfers(frame, round, err);
     if (status != CADRE_OK) {
-        if (status != CADRE_EPARKED)
+        if (status != CADRE_EPARKED && status != CADRE_ESCALATED)
             settle_rest(frame, round);
         return status;
     }

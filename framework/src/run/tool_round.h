@@ -6,7 +6,7 @@
 // 2. A result is recorded as it settles; the model gets them in call order.
 // 3. A tool that asks for a transfer only marks it. Transfers are decided in call order
 //    when the other tools are done, and written in one commit with the target's frame:
-//    the first valid one wins.
+//    the first valid one wins. With an escalation it is the same.
 //
 // Thread: made and decided on the frame's strand; tools run on strands of their own.
 #ifndef CDR_TOOL_ROUND_H
@@ -23,6 +23,7 @@ typedef struct cdr_tool_entry {
     bool is_named_target;           // a member's name was called as a tool
     json_t *arguments;
     char *target, *target_message; // it asked for a transfer
+    char *escalation;              // it asked to escalate: why
     bool is_again;    // from the record: the run was cut before it had a result
     bool was_running; // it had started when the run was cut
     bool was_waiting; // it had started, and waited for a person

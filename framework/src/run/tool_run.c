@@ -241,7 +241,8 @@ static void note_request(cdr_tool_entry *entry, cdr_work *work)
 {
     entry->target = work->target;
     entry->target_message = work->target_message;
-    work->target = work->target_message = NULL;
+    entry->escalation = work->escalation;
+    work->target = work->target_message = work->escalation = NULL;
 }
 
 // That it started is told where it matters: a call that must not run twice, and one
@@ -330,7 +331,7 @@ static void take_result(cadre_frame *frame, cdr_tool_entry *entry, cadre_status 
     else if (code == CADRE_RESULT_TIMEOUT ||
              (code != CADRE_RESULT_OK && text[0] == '\0'))
         text = err->text; // a failed tool may have said more than an error holds
-    if (entry->target == NULL)
+    if (entry->target == NULL && entry->escalation == NULL)
         settle(frame, entry, code, text);
     cdr_work_free(work);
 }
@@ -382,10 +383,10 @@ static void run_tool_job(void *arg)
     cdr_park_settle(job->frame->tree, job->parent, job->pending);
 }
 
-static bool is_control(const cadre_frame *frame, const cdr_tool_entry *entry)
+static bool is_control(const cdr_tool_entry *entry)
 {
     return entry->is_named_target ||
-           (frame->scope != NULL && entry->tool == frame->scope->scope->tool);
+           (entry->tool != NULL && entry->tool->ops->is_control);
 }
 
 // `counts`: one more is made, if it may.
@@ -427,8 +428,9 @@ static bool note_done(cadre_frame *frame, cdr_tool_entry *entry)
 static void note_again(cadre_frame *frame, cdr_tool_entry *entry)
 {
     const char *text = entry->call->arguments;
-    if (note_done(frame, entry) || !is_control(frame, entry) ||
-        entry->code != CADRE_RESULT_BLOCKED)
+    bool is_decided =
+        entry->code == CADRE_RESULT_BLOCKED || entry->code == CADRE_RESULT_OK;
+    if (note_done(frame, entry) || !is_control(entry) || !is_decided)
         return;
     entry->arguments = cdr_json_parse_arguments(text, strlen(text), NULL);
     if (entry->arguments == NULL)
@@ -509,7 +511,7 @@ static cadre_status sort_entry(cadre_frame *frame, cdr_round *round,
         return status;
     if (entry->tool == NULL && !entry->is_named_target)
         settle_unknown(frame, round, entry);
-    else if (check_arguments(frame, entry) && !is_control(frame, entry))
+    else if (check_arguments(frame, entry) && !is_control(entry))
         *is_job = true;
     else if (!entry->is_settled)
         run_control(frame, entry);

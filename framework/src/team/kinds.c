@@ -153,7 +153,7 @@ const char *cdr_origin_of_agent(const cadre_agent_ops *ops)
 
 const char *cdr_origin_of_tool(const cadre_tool_ops *ops)
 {
-    if (ops->is_control)
+    if (ops->is_lent)
         return "given by a topology";
     return strcmp(ops->type, CDR_FUNCTION_TYPE) == 0 ? "from C" : NULL;
 }

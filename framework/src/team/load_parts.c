@@ -73,6 +73,45 @@ static void load_refs(cdr_loader *loader, cdr_name_refs *refs, const cdr_entry *
     }
 }
 
+static void add_member_options(cdr_loader *loader, cadre_agent *agent, const char *name,
+                               json_t *read, const cdr_at *at)
+{
+    json_t *schema = json_object_get(read, "input_schema");
+    if (schema) {
+        cdr_at place = cdr_at_part(loader->team, at, ".input_schema");
+        schema_report report = {agent, &place};
+        cdr_schema_check_schema(schema, on_schema_problem, &report);
+    }
+    if (!agent->member_options)
+        agent->member_options = json_object();
+    loader->team->problems.no_memory |=
+        json_object_set(agent->member_options, name, read) != 0;
+}
+
+// A member is a name, or an object that says more of it.
+static void load_members(cdr_loader *loader, cadre_agent *agent, const cdr_entry *entry)
+{
+    size_t i;
+    json_t *member;
+    json_t *list = json_object_get(entry->written, "members");
+    json_t *read = json_object_get(entry->read, "members");
+    agent->member_refs.is_partial = is_doubtful(loader, entry, "members");
+    json_array_foreach(list, i, member)
+    {
+        if (cdr_document_element(loader->document, list, i).holds_doubts)
+            continue;
+        const char *name = json_is_string(member) ? json_string_value(member)
+                                                  : cdr_load_text(member, "agent");
+        cdr_at at = cdr_load_element_at(loader, entry, "members", i);
+        if (!name)
+            continue;
+        cdr_name_refs_add(loader->team, &agent->member_refs, name,
+                          CADRE_HISTORY_DEFAULT, &at);
+        if (json_is_object(member))
+            add_member_options(loader, agent, name, json_array_get(read, i), &at);
+    }
+}
+
 static cadre_history read_history(const char *word)
 {
     static const struct {
@@ -150,7 +189,7 @@ void cdr_load_agent(cdr_loader *loader, const cdr_entry *entry)
         agent->info.description = cdr_team_text(loader->team, description);
     load_ref(loader, &agent->model_ref, entry, "model");
     load_ref(loader, &agent->entry_ref, entry, "entry");
-    load_refs(loader, &agent->member_refs, entry, "members");
+    load_members(loader, agent, entry);
     load_refs(loader, &agent->tool_refs, entry, "tools");
     load_handoffs(loader, agent, entry);
     load_input_schema(loader, agent, entry);

@@ -9,6 +9,7 @@ typedef struct edges {
     cadre_team *team;
     int *member_of;   // by index of the agent: 1 + the index of the topology looked at
     bool *is_offered; // by index of the agent: something uses its handoffs
+    bool *is_member;  // by index of the agent: of anything
 } edges;
 
 void cdr_sealing_list_members(cdr_buf *text, cadre_agents members)
@@ -62,6 +63,8 @@ static void check_topology(edges *e, const cadre_agent *topology)
     // A C function does with the handoffs of its members what it likes.
     bool uses_handoffs = topology->ops->uses_handoffs;
     cadre_agents members = topology->members;
+    for (size_t i = 0; i < members.count; i++)
+        e->is_member[members.items[i]->index] = true;
     if (!uses_handoffs && !topology->function)
         return;
     for (size_t i = 0; i < members.count; i++) {
@@ -109,7 +112,8 @@ void cdr_seal_edges(cdr_sealing *sealing)
     bool is_whole = !team->partial.agents;
     e.member_of = cdr_team_alloc(team, team->n_agents * sizeof(*e.member_of) + 1);
     e.is_offered = cdr_team_alloc(team, team->n_agents + 1);
-    if (!e.member_of || !e.is_offered)
+    e.is_member = cdr_team_alloc(team, team->n_agents + 1);
+    if (!e.member_of || !e.is_offered || !e.is_member)
         return;
     for (size_t i = 0; i < team->n_agents; i++) {
         if (has_all_members(team->agents[i]))
@@ -119,7 +123,14 @@ void cdr_seal_edges(cdr_sealing *sealing)
     }
     for (size_t i = 0; is_whole && i < team->n_agents; i++) {
         cadre_agent *agent = team->agents[i];
-        if (agent->handoffs.count > 0 && !agent->is_flawed && !e.is_offered[i])
+        if (agent->handoffs.count == 0 || agent->is_flawed || e.is_offered[i])
+            continue;
+        // They wait for the day the type of the topology around it is changed.
+        if (e.is_member[i])
+            cdr_team_note(team, &agent->at,
+                          "agent '%s': no topology over it uses its handoffs",
+                          agent->info.name);
+        else
             tell_unused(agent);
     }
 }

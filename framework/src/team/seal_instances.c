@@ -63,8 +63,10 @@ static void take_common(cadre_tool *tool)
 {
     const cadre_tool_ops *ops = tool->ops;
     if (tool->timeout_ms == 0)
-        tool->timeout_ms = ops->timeout_ms > 0 ? ops->timeout_ms : CDR_TOOL_TIMEOUT_MS;
-    if (!ops->parameters)
+        tool->timeout_ms = ops->timeout_ms == 0                 ? CDR_TOOL_TIMEOUT_MS
+                           : ops->timeout_ms == CADRE_UNLIMITED ? 0
+                                                                : ops->timeout_ms;
+    if (!ops->parameters || (tool->member && tool->parameters))
         return;
     if (tool->parameters) {
         cdr_tool_problem(tool, "type '%s' has parameters of its own; leave them out",
@@ -97,12 +99,13 @@ static void make_tool(cadre_tool *tool)
         .ctx = tool->function_ctx,
         .note = note_tool,
         .tool = tool,
+        .member = tool->member,
     };
     if (tool->state && ops->init && ops->init(tool->state, &config, &err) != CADRE_OK)
         cdr_tool_problem(tool, "%s", err.text);
 }
 
-// Adds a tool that no file names, so it is in no index either.
+// Adds a tool that no file names, so it is in no index either; make_tool comes next.
 static cadre_tool *add_builtin(cadre_team *team, const cadre_tool_ops *ops)
 {
     cadre_tool *tool = cdr_team_alloc(team, sizeof(*tool));
@@ -123,8 +126,7 @@ static cadre_tool *add_builtin(cadre_team *team, const cadre_tool_ops *ops)
     };
     team->tools = tools;
     tools[team->n_tools++] = tool;
-    make_tool(tool);
-    return tool->is_flawed ? NULL : tool;
+    return tool;
 }
 
 static const cadre_tool *builtin_tool(const cadre_agent_config *config,
@@ -133,11 +135,64 @@ static const cadre_tool *builtin_tool(const cadre_agent_config *config,
     cadre_team *team = config->team;
     for (size_t i = team->n_tools; i > 0 && team->tools[i - 1]->is_builtin; i--) {
         const cadre_tool *tool = team->tools[i - 1];
-        if (strcmp(tool->type, type) == 0)
+        if (!tool->member && strcmp(tool->type, type) == 0)
             return tool->is_flawed ? NULL : tool;
     }
     const cadre_tool_ops *ops = cdr_runtime_tool_ops(team->runtime, type);
-    return ops ? add_builtin(team, ops) : NULL;
+    cadre_tool *tool = ops ? add_builtin(team, ops) : NULL;
+    if (tool)
+        make_tool(tool);
+    return tool && !tool->is_flawed ? tool : NULL;
+}
+
+// The arguments of a member's tool, when the member does not take a plain request.
+// False: `err`.
+static bool take_input_schema(cadre_tool *tool, const json_t *schema, cadre_error *err)
+{
+    const char *type = json_string_value(json_object_get(schema, "type"));
+    if (!schema)
+        return true;
+    if (!type || strcmp(type, "object") != 0) {
+        cadre_fail(err, CADRE_EINVAL,
+                   "member '%s': its input_schema must be of type object, so that a "
+                   "model can call it",
+                   tool->info.name);
+        return false;
+    }
+    tool->parameters = json_incref((json_t *)(uintptr_t)schema);
+    tool->info.parameters = tool->parameters;
+    return true;
+}
+
+static const cadre_tool *member_tool(const cadre_agent_config *config,
+                                     const cadre_agent *member, cadre_history history,
+                                     cadre_error *err)
+{
+    cadre_team *team = config->team;
+    const json_t *said = json_object_get(config->member_options, member->info.name);
+    const json_t *schema = json_object_get(said, "input_schema");
+    const char *description = json_string_value(json_object_get(said, "description"));
+    const cadre_tool_ops *ops = cdr_runtime_tool_ops(team->runtime, "member");
+    cadre_tool *tool = ops ? add_builtin(team, ops) : NULL;
+    if (!tool) {
+        cadre_fail(err, CADRE_EINVAL, "there is no tool of type member");
+        return NULL;
+    }
+    tool->member = member;
+    tool->info.name = member->info.name;
+    tool->info.description = description ? description : member->info.description;
+    if (json_object_set_new(
+            tool->options, "history",
+            json_string(history == CADRE_HISTORY_ALL ? "all" : "none")) != 0)
+        team->problems.no_memory = true;
+    if (!take_input_schema(tool, schema ? schema : member->info.input_schema, err))
+        return NULL;
+    make_tool(tool);
+    if (!tool->is_flawed)
+        return tool;
+    cadre_fail(err, CADRE_EINVAL, "member '%s' cannot be made a tool",
+               member->info.name);
+    return NULL;
 }
 
 // Errors of an agent's init name it themselves.
@@ -168,6 +223,8 @@ static void make_agent(cadre_agent *agent)
         .model = agent->model,
         .tools = agent->tools,
         .builtin_tool = builtin_tool,
+        .member_tool = member_tool,
+        .member_options = agent->member_options,
         .team = agent->team,
         .function = agent->function,
         .function_ctx = agent->function_ctx,

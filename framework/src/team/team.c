@@ -51,6 +51,7 @@ static void free_agent(cadre_agent *agent)
     free(agent->state);
     json_decref(agent->options);
     json_decref(agent->input_schema);
+    json_decref(agent->member_options);
 }
 
 static void free_tool(cadre_tool *tool)
@@ -386,6 +387,17 @@ const cadre_agent_info *cadre_agent_get_info(const cadre_agent *agent)
 cadre_agents cadre_agent_members(const cadre_agent *agent)
 {
     return agent ? agent->members : (cadre_agents){NULL, 0};
+}
+
+const cadre_tool_info *cadre_tool_get_info(const cadre_tool *tool)
+{
+    static const cadre_tool_info none = {.name = "", .description = ""};
+    return tool ? &tool->info : &none;
+}
+
+const char *cadre_tool_get_type(const cadre_tool *tool)
+{
+    return tool ? tool->type : "";
 }
 
 cadre_tools cadre_agent_tools(const cadre_agent *agent)

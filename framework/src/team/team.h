@@ -54,8 +54,9 @@ struct cadre_agent {
     cdr_at instructions_at; // in a file; else without a path
     bool
         has_exact_lines; // they start there, and each of their lines is one of the file
-    json_t *input_schema; // owned; what info.input_schema points to
-    json_t *options;      // of its block; owned; defaults filled in by sealing
+    json_t *input_schema;   // owned; what info.input_schema points to
+    json_t *options;        // of its block; owned; defaults filled in by sealing
+    json_t *member_options; // what is said of members where they are listed; or NULL
     cdr_name_refs member_refs, handoff_refs, tool_refs;
     cdr_name_ref entry_ref, model_ref;
     cadre_status (*function)(void *ctx, cadre_frame *frame, cadre_error *err);
@@ -118,7 +119,8 @@ struct cadre_tool {
     bool replay_safe;
     bool needs_approval; // a person is asked before it runs
     bool is_builtin;     // made for a topology (transfer), not written in the team
-    bool is_flawed;      // as of agents
+    const cadre_agent *member; // a topology's, which it calls; or NULL
+    bool is_flawed;            // as of agents
 };
 
 // A typed parameter of the team ("inputs:").

@@ -37,18 +37,19 @@ const char *cadre_frame_status_name(cadre_frame_status status)
 
 const char *cadre_stop_reason_name(cadre_stop_reason reason)
 {
-    static const char *const words[] = {"none",         "final",       "max_turns",
-                                        "max_handoffs", "loop",        "limit",
-                                        "timeout",      "aborted",     "diverged",
-                                        "error",        "interrupted", "restart_limit"};
+    static const char *const words[] = {
+        "none",        "final",         "max_turns", "max_handoffs",   "loop",
+        "limit",       "timeout",       "aborted",   "diverged",       "error",
+        "interrupted", "restart_limit", "escalated", "max_iterations", "max_steps"};
     return WORD(words, reason);
 }
 
 const char *cadre_event_type_name(cadre_event_type type)
 {
     static const char *const words[] = {
-        "stream_start",    "frame_start", "frame_end", "message_start", "text_delta",
-        "reasoning_delta", "message_end", "tool_call", "tool_progress", "tool_result",
-        "transfer",        "interrupt",   "retry",     "error",         "stream_end"};
+        "stream_start",  "frame_start",     "frame_end",   "message_start",
+        "text_delta",    "reasoning_delta", "message_end", "tool_call",
+        "tool_progress", "tool_result",     "transfer",    "escalate",
+        "interrupt",     "retry",           "error",       "stream_end"};
     return WORD(words, type);
 }

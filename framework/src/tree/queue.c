@@ -86,6 +86,9 @@ static void add_own_texts(text_list *texts, cadre_event *e)
         add_text(texts, &e->u.transfer.decision);
         add_text(texts, &e->u.transfer.reason);
         break;
+    case CADRE_EVENT_ESCALATE:
+        add_text(texts, &e->u.escalate.reason);
+        break;
     case CADRE_EVENT_INTERRUPT:
         add_text(texts, &e->u.interrupt.question_id);
         add_text(texts, &e->u.interrupt.question);

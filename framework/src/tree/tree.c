@@ -211,6 +211,7 @@ static cadre_frame *frame_new_locked(cdr_tree *tree, cadre_frame *parent,
     frame->kind = (unsigned char)birth->kind;
     frame->history = (unsigned char)birth->history;
     frame->scope = birth->scope;
+    frame->tools = birth->tools;
     frame->input = cdr_text_ref(birth->input);
     frame->is_named = birth->is_named;
     frame->is_transfer = birth->is_transfer;
@@ -315,6 +316,7 @@ static void go_on_locked(cadre_frame *record, const cdr_birth *birth)
     record->was_running = record->status == CADRE_FRAME_RUNNING;
     record->was_waiting = record->status == CADRE_FRAME_WAITING;
     record->scope = birth->scope;
+    record->tools = birth->tools;
     record->history = (unsigned char)birth->history;
     record->is_named = birth->is_named;
     record->is_transfer = birth->is_transfer;

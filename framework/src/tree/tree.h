@@ -72,6 +72,7 @@ struct cadre_frame {
     const cadre_agent *agent; // the frame's own, else that of the nearest agent frame
     cdr_conversation *conversation;
     cdr_scope_state *scope; // NULL: no transfers from here
+    cadre_tools tools;      // that its caller lends its model
     cdr_work *work;         // while its `run` is under way
     cdr_text *input, *output;
     cdr_failure *failure;
@@ -116,6 +117,7 @@ struct cdr_work {
     struct cdr_round *round;     // run/tool_round.h; calls of the last answer
     json_t *input_json;
     char *target, *target_message; // of a tool frame: the transfer it asks for
+    char *escalation;              // of a tool frame: why it asks to escalate
     const char *call_id;           // of a tool frame
     cadre_id open_message;         // its pieces are shown; ended by the next output
     int turn;
@@ -190,6 +192,7 @@ typedef struct cdr_birth {
     cdr_conversation *opens;        // the same, when it is born with the frame
     cdr_text *input;                // a reference is taken
     cdr_scope_state *scope;
+    cadre_tools tools;
     int64_t deadline_ms; // 0: the parent's; else in its place, as after a transfer
     int64_t timeout_ms;  // 0: none of its own
     int64_t started_ns;  // from when its time counts; 0: now

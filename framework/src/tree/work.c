@@ -24,6 +24,7 @@ void cdr_work_free(cdr_work *work)
     free(work->counts);
     free(work->target);
     free(work->target_message);
+    free(work->escalation);
     if (work->cancel_fd >= 0)
         close(work->cancel_fd);
     free(work);

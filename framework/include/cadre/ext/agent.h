@@ -25,10 +25,19 @@ typedef struct cadre_agent_config {
     // Gives the team's instance of a built-in tool type ("transfer"); NULL: no such.
     const cadre_tool *(*builtin_tool)(const struct cadre_agent_config *config,
                                       const char *type);
-    void *team; // for builtin_tool
+    // Makes the tool by which a model calls that member: of type "member", under the
+    // member's name. `history`: what the member sees of its caller's conversation, NONE
+    // or ALL. NULL with `err`.
+    const cadre_tool *(*member_tool)(const struct cadre_agent_config *config,
+                                     const cadre_agent *member, cadre_history history,
+                                     cadre_error *err);
+    void *team; // for builtin_tool, member_tool
     // Of agents that are one C function.
     cadre_status (*function)(void *ctx, cadre_frame *frame, cadre_error *err);
     void *function_ctx;
+    // What the team file says of members where it lists them, by their names:
+    // {description, input_schema}; NULL: nothing.
+    const json_t *member_options;
 } cadre_agent_config;
 
 // `options_schema` is the same for agents, tools and models: the "properties" of an

@@ -34,7 +34,8 @@ typedef struct cadre_tool_config {
     // Keeps what is no mistake, but may not be meant, for cadre_team_notes; NULL:
     // nobody wants to know.
     void (*note)(const struct cadre_tool_config *config, const char *text);
-    void *tool; // for note
+    void *tool;                // for note
+    const cadre_agent *member; // whom a tool of type "member" calls; else NULL
 } cadre_tool_config;
 
 typedef struct cadre_tool_ops {
@@ -45,10 +46,11 @@ typedef struct cadre_tool_ops {
     // Of types whose tools all take the same: JSON Schema of the arguments, an object;
     // NULL: each tool gives its own. With it a tool without a description has this.
     const char *parameters, *description;
-    int64_t timeout_ms; // of tools that give none; 0: 60 s
+    int64_t timeout_ms; // of tools that give none; 0: 60 s; CADRE_UNLIMITED: none
     size_t state_size;
     bool replay_safe; // unless the team file says otherwise
-    bool is_control;  // given to members by their topology, not written in team files
+    bool is_control;  // only marks what is decided at the end of the turn
+    bool is_lent;     // by topologies to their members, not written in team files
 
     // Optional. As cadre_agent_ops.init.
     cadre_status (*init)(void *state, const cadre_tool_config *config,
@@ -68,6 +70,10 @@ typedef struct cadre_tool_ops {
     void (*fini)(void *state);
 } cadre_tool_ops;
 
+// What a tool was configured with, and its type. Live as long as the team.
+CADRE_API const cadre_tool_info *cadre_tool_get_info(const cadre_tool *tool);
+CADRE_API const char *cadre_tool_get_type(const cadre_tool *tool);
+
 // What models call to hand over. A team gives no tool of its own this name.
 #define CADRE_TRANSFER_TOOL "transfer_to_agent"
 
@@ -77,6 +83,16 @@ CADRE_API cadre_status cadre_frame_request_transfer(cadre_frame *frame,
                                                     const char *target,
                                                     const char *message,
                                                     cadre_error *err);
+
+// What models call to end the cycle they work in.
+#define CADRE_ESCALATE_TOOL "escalate"
+
+// Marks that the calling agent wants to end the cycle around it, decided as a transfer
+// is. `reason` may be "". The tool returns CADRE_OK and sets no output; the agent's
+// cadre_frame_run_tools returns CADRE_ESCALATED.
+CADRE_API cadre_status cadre_frame_request_escalation(cadre_frame *frame,
+                                                      const char *reason,
+                                                      cadre_error *err);
 
 // The same on every attempt to run this call: trace and frame. In the frame's arena.
 CADRE_API const char *cadre_frame_idempotency_key(cadre_frame *frame);

@@ -1,0 +1,114 @@
+// cycle: the members answer in turn, round after round, until one of them escalates or
+// the rounds are used up. The last answer is the cycle's.
+//
+// Of nested cycles an escalation ends the nearest one. Where nobody in the cycle has
+// the tool `escalate`, its last member is lent it.
+#include "cadre/ext/agent.h"
+#include "cadre/ext/tool.h"
+#include "cadre/ext/turn.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct cycle {
+    cadre_agents members;
+    size_t first; // the entry's place
+    int max_iterations;
+    const cadre_tool *escalate; // lent to the last member; or NULL
+} cycle;
+
+// Has the agent the tool, or one of those it delegates to? Other cycles keep theirs.
+static bool can_escalate(const cadre_agent *agent)
+{
+    cadre_tools tools = cadre_agent_tools(agent);
+    cadre_agents members = cadre_agent_members(agent);
+    if (strcmp(cadre_agent_get_info(agent)->type, "function") == 0)
+        return true; // its code may
+    if (strcmp(cadre_agent_get_info(agent)->type, "cycle") == 0)
+        return false;
+    for (size_t i = 0; i < tools.count; i++)
+        if (strcmp(cadre_tool_get_type(tools.items[i]), "escalate") == 0)
+            return true;
+    for (size_t i = 0; i < members.count; i++)
+        if (can_escalate(members.items[i]))
+            return true;
+    return false;
+}
+
+static cadre_status cycle_init(void *state, const cadre_agent_config *config,
+                               cadre_error *err)
+{
+    cycle *self = state;
+    bool is_ended = false;
+    self->members = config->members;
+    self->max_iterations =
+        (int)json_integer_value(json_object_get(config->options, "max_iterations"));
+    while (config->entry != NULL && self->members.items[self->first] != config->entry)
+        self->first++;
+    for (size_t i = 0; i < self->members.count && !is_ended; i++)
+        is_ended = can_escalate(self->members.items[i]);
+    if (is_ended)
+        return CADRE_OK;
+    self->escalate = config->builtin_tool(config, "escalate");
+    return self->escalate != NULL
+               ? CADRE_OK
+               : cadre_fail(err, CADRE_ENOMEM, "no memory for a cycle");
+}
+
+// The nth of an iteration.
+static const cadre_agent *member_at(const cycle *self, size_t nth)
+{
+    if (nth == 0)
+        return self->members.items[self->first];
+    return self->members.items[nth <= self->first ? nth - 1 : nth];
+}
+
+static cadre_status run_iteration(const cycle *self, cadre_frame *frame, int iteration,
+                                  cadre_error *err)
+{
+    cadre_status status = CADRE_OK;
+    for (size_t i = 0; i < self->members.count && status == CADRE_OK; i++) {
+        bool is_last = i + 1 == self->members.count;
+        char key[48];
+        snprintf(key, sizeof key, "%d.%zu", iteration, i + 1);
+        status = cadre_frame_delegate(
+            frame,
+            CADRE_CALL(.agent = member_at(self, i), .key = key,
+                       .tools = {&self->escalate, is_last && self->escalate ? 1 : 0},
+                       .flags = CADRE_CALL_ONCE),
+            NULL, err);
+    }
+    return status;
+}
+
+static cadre_status cycle_run(void *state, cadre_frame *frame, cadre_error *err)
+{
+    const cycle *self = state;
+    for (int i = 1;
+         self->max_iterations == CADRE_UNLIMITED || i <= self->max_iterations; i++) {
+        cadre_status status = run_iteration(self, frame, i, err);
+        if (status == CADRE_ESCALATED)
+            return CADRE_OK;
+        if (status != CADRE_OK)
+            return status;
+    }
+    return cadre_frame_stop(frame, CADRE_STOP_MAX_ITERATIONS, err,
+                            "agent '%s': nobody ended the cycle in %d iterations "
+                            "(max_iterations)",
+                            cadre_agent_get_info(cadre_frame_agent(frame))->name,
+                            self->max_iterations);
+}
+
+extern const cadre_agent_ops cadre_topology_cycle;
+
+const cadre_agent_ops cadre_topology_cycle = {
+    .struct_size = sizeof(cadre_agent_ops),
+    .type = "cycle",
+    .summary = "the members answer in turn until one of them escalates",
+    .options_schema = "{\"max_iterations\": {\"type\": [\"integer\", \"string\"],"
+                      "   \"format\": \"limit\", \"minimum\": 1, \"maximum\": 1000000,"
+                      "   \"default\": 10}}",
+    .state_size = sizeof(cycle),
+    .init = cycle_init,
+    .run = cycle_run,
+};
