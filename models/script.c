@@ -106,6 +106,35 @@ static cadre_status play_handoffs(const json_t *handoffs, cadre_sink *sink,
     return CADRE_OK;
 }
 
+// One call that a word of a step stands for; `text` "" gives it no arguments.
+static cadre_status play_word(const char *name, const char *key, const char *text,
+                              cadre_sink *sink, cadre_error *err)
+{
+    if (!text)
+        return CADRE_OK;
+    json_t *arguments = *text ? json_pack("{s:s}", key, text) : json_object();
+    if (!arguments)
+        return cadre_fail(err, CADRE_ENOMEM, "script: no memory for a tool call");
+    size_t n = cadre_sink_add_call(sink);
+    cadre_sink_call_name(sink, n, name, strlen(name));
+    cadre_status status = add_arguments(sink, n, arguments, err);
+    json_decref(arguments);
+    return status;
+}
+
+static cadre_status play_answer(const cadre_script_step *step, cadre_sink *sink,
+                                cadre_error *err)
+{
+    cadre_status status = play_calls(step->tool_calls, sink, err);
+    if (status == CADRE_OK)
+        status = play_handoffs(step->handoffs, sink, err);
+    if (status == CADRE_OK)
+        status = play_word("ask", "question", step->ask, sink, err);
+    if (status == CADRE_OK)
+        status = play_word("escalate", "reason", step->escalate, sink, err);
+    return status;
+}
+
 static cadre_status play_error(const cadre_script_step *step, cadre_error *err)
 {
     const char *message = step->error_message && step->error_message[0]
@@ -133,9 +162,7 @@ static cadre_status answer(const void *state, cadre_frame *frame,
         return status;
     if (step->error_status != 0)
         return play_error(step, err);
-    status = play_calls(step->tool_calls, sink, err);
-    if (status == CADRE_OK)
-        status = play_handoffs(step->handoffs, sink, err);
+    status = play_answer(step, sink, err);
     if (status != CADRE_OK)
         return status;
     cadre_sink_finish(sink, cadre_sink_call_count(sink) > 0 ? CADRE_FINISH_TOOL_CALLS

@@ -162,6 +162,28 @@ static void test_script__has_calls_and_handoffs_as_lists(void)
     cadre_script_free(script);
 }
 
+static void test_script__asks_and_escalates(void)
+{
+    cadre_script *script = load("agents:\n"
+                                "  a:\n"
+                                "    - {ask: \"Which one?\"}\n"
+                                "    - {text: enough, escalate: true}\n"
+                                "    - {escalate: no progress}\n"
+                                "    - {text: bye}\n");
+    int used = 0;
+    const cadre_script_step *step = next(script, "a", "", &used);
+    CHECK_TEXT(step->ask, "Which one?");
+    CHECK(step->escalate == NULL);
+    step = next(script, "a", "", &used);
+    CHECK_TEXT(step->text, "enough");
+    CHECK_TEXT(step->escalate, "");
+    CHECK(step->ask == NULL);
+    CHECK_TEXT(next(script, "a", "", &used)->escalate, "no progress");
+    step = next(script, "a", "", &used);
+    CHECK(step->ask == NULL && step->escalate == NULL);
+    cadre_script_free(script);
+}
+
 static void test_script__stands_in_for_tools(void)
 {
     cadre_script *script =
@@ -184,7 +206,7 @@ static void test_script__tells_mistakes_with_their_places(void)
     check_refused(
         "agents:\n  a: [{}]\n",
         "script.yaml:2:7: agents.a[0]: a step needs text, tool_calls, handoff, "
-        "handoffs or error");
+        "handoffs, ask, escalate or error");
     check_refused(
         "agents:\n  a: [{text: x, error: {status: 500}}]\n",
         "script.yaml:2:7: agents.a[0]: a step with an error has no answer; make "
@@ -202,9 +224,28 @@ static void test_script__tells_mistakes_with_their_places(void)
         "agents:\n  a: [{error: {status: 200}}]\n",
         "script.yaml:2:24: agents.a[0].error.status: expected an integer from "
         "400 to 599, got 200");
-    check_refused("agents:\n  a: [{text: x, ask: y}]\n",
-                  "script.yaml:2:17: agents.a[0]: unknown key 'ask' (known: text, "
-                  "tool_calls, handoff, handoffs, delay, chunks, times, error, when)");
+    check_refused("agents:\n  a: [{text: x, sing: y}]\n",
+                  "script.yaml:2:17: agents.a[0]: unknown key 'sing' (known: text, "
+                  "tool_calls, handoff, handoffs, ask, escalate, delay, chunks, times, "
+                  "error, when)");
+    check_refused(
+        "agents:\n  a: [{escalate: false}]\n",
+        "script.yaml:2:7: agents.a[0]: a step needs text, tool_calls, handoff, "
+        "handoffs, ask, escalate or error");
+    check_refused("agents:\n  a: [{text: x, escalate: false}]\n",
+                  "script.yaml:2:7: agents.a[0]: escalate: write true or a reason, or "
+                  "leave it out");
+    check_refused("agents:\n  a: [{ask: [y]}]\n",
+                  "script.yaml:2:13: agents.a[0].ask: expected a string of at least 1 "
+                  "character, got a list");
+    check_refused(
+        "agents:\n  a: [{ask: \"\"}]\n",
+        "script.yaml:2:13: agents.a[0].ask: expected at least 1 character, got "
+        "0");
+    check_refused(
+        "agents:\n  a: [{ask: why, error: {status: 500}}]\n",
+        "script.yaml:2:7: agents.a[0]: a step with an error has no answer; make "
+        "two steps of it");
 }
 
 // Those of reading and those of the steps, in the order of the file; of what reading
@@ -212,7 +253,8 @@ static void test_script__tells_mistakes_with_their_places(void)
 static void test_script__tells_all_mistakes_at_once(void)
 {
     static const char *const expected[] = {
-        ":2:7: agents.a[0]: a step needs text, tool_calls, handoff, handoffs or error",
+        ":2:7: agents.a[0]: a step needs text, tool_calls, handoff, handoffs, "
+        "ask, escalate or error",
         ":3:18: duplicate key 'text' (first at line 3, column 9)",
         ":3:27: agents.b[0]: unknown key 'txt'; did you mean 'text'?",
         ":4:11: a key must be a text, not a mapping; quote a text that starts with '{'",
@@ -255,6 +297,7 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_script__chooses_by_the_last_input_any_number_of_times),
     CHECK_TEST(test_script__says_that_no_step_was_chosen),
     CHECK_TEST(test_script__has_calls_and_handoffs_as_lists),
+    CHECK_TEST(test_script__asks_and_escalates),
     CHECK_TEST(test_script__stands_in_for_tools),
     CHECK_TEST(test_script__tells_mistakes_with_their_places),
     CHECK_TEST(test_script__tells_all_mistakes_at_once),

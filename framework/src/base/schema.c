@@ -300,13 +300,12 @@ static void check_object(cdr_schema_walk *walk, const json_t *schema,
     json_object_foreach(cdr_json_iterable(slot->value), key, value)
     {
         cdr_schema_slot member = {value, slot->value, key, 0};
-        const json_t *property = json_object_get(properties, key);
-        if (property)
-            check_below(walk, property, &member);
-        else if (json_is_false(others))
+        const json_t *property = cdr_schema_of_member(schema, key);
+        if (property == others && json_is_false(others) &&
+            !json_object_get(properties, key))
             report_unknown(walk, properties, &member);
-        else if (others)
-            check_below(walk, others, &member);
+        else if (property)
+            check_below(walk, property, &member);
     }
 }
 

@@ -2,7 +2,8 @@
 // minimum, maximum, exclusiveMinimum, exclusiveMaximum, minLength, maxLength,
 // minItems, maxItems, required, properties, additionalProperties, items, default,
 // and title, description, examples, format, $schema, x-..., which check nothing.
-// The schemas `true` and `false` allow everything and nothing.
+// The schemas `true` and `false` allow everything and nothing. Of our own schemas also
+// patternProperties with keys such as "^x-": the members that start so.
 // Source: JSON Schema 2020-12, core and validation.
 //
 // Thread: a schema is plain JSON that nobody changes; any thread.

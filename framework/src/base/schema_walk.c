@@ -68,10 +68,25 @@ cdr_schema_slot cdr_schema_element(const json_t *array, size_t index)
     return (cdr_schema_slot){json_array_get(array, index), array, NULL, index};
 }
 
+static const json_t *of_pattern(const json_t *patterns, const char *key)
+{
+    const char *pattern;
+    json_t *property;
+    json_object_foreach(cdr_json_iterable(patterns), pattern, property)
+    {
+        size_t len = strlen(pattern);
+        if (*pattern == '^' && strncmp(key, pattern + 1, len - 1) == 0)
+            return property;
+    }
+    return NULL;
+}
+
 const json_t *cdr_schema_of_member(const json_t *schema, const char *key)
 {
     const json_t *property =
         json_object_get(json_object_get(schema, "properties"), key);
+    if (!property)
+        property = of_pattern(json_object_get(schema, "patternProperties"), key);
     return property ? property : json_object_get(schema, "additionalProperties");
 }
 

@@ -39,7 +39,9 @@ void cdr_schema_walk_leave(cdr_schema_walk *walk, size_t path_len);
 cdr_schema_slot cdr_schema_member(const json_t *object, const char *key);
 cdr_schema_slot cdr_schema_element(const json_t *array, size_t index);
 
-// The schema that a member of an object has to keep to; NULL: there is none.
+// The schema that a member of an object has to keep to: its own, that of the first
+// pattern of patternProperties that it fits ("^x-": keys that start so; there are no
+// other patterns), or that of all others. NULL: there is none.
 const json_t *cdr_schema_of_member(const json_t *schema, const char *key);
 
 // Reports that `slot`, where the walk stands, is wrong.

@@ -6,6 +6,7 @@
 #include "base/brief.h"
 #include "base/json_text.h"
 #include "team/file_schema.h"
+#include "team/option_names.h"
 #include "team/sized.h"
 
 #include <string.h>
@@ -147,6 +148,23 @@ static json_t *parse_options(options_check *check, const char *options_schema,
     return options;
 }
 
+static void on_option_name(void *ctx, const cdr_option_name *found)
+{
+    cadre_agent *agent = ctx;
+    cdr_at at = cdr_agent_option_at(agent, found->path);
+    cdr_name_refs_add(
+        agent->team,
+        found->is_tool ? &agent->option_tool_refs : &agent->option_agent_refs,
+        json_string_value(found->slot->value), CADRE_HISTORY_DEFAULT, &at);
+}
+
+static void find_option_names(cadre_agent *agent)
+{
+    if (!cdr_option_names(agent->ops->options_schema, agent->options, on_option_name,
+                          agent))
+        agent->team->problems.no_memory = true;
+}
+
 static void set_agent_options(cadre_agent *agent, const char *text)
 {
     options_check check = {.team = agent->team, .at = &agent->at};
@@ -154,6 +172,7 @@ static void set_agent_options(cadre_agent *agent, const char *text)
         return;
     agent->options = parse_options(&check, agent->ops->options_schema, text);
     agent->is_flawed |= !agent->options;
+    find_option_names(agent);
 }
 
 // Starts an agent. NULL: told.
@@ -219,6 +238,7 @@ static void set_llm_options(cadre_agent *agent, const cadre_llm *llm)
         cdr_agent_problem(agent, "instructions are not UTF-8");
     agent->options = read_options(&check, agent->ops->options_schema, given);
     agent->is_flawed |= !agent->options;
+    find_option_names(agent);
     json_decref(given);
 }
 

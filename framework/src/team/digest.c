@@ -2,6 +2,7 @@
 #include "team/digest.h"
 
 #include "base/json_iterable.h"
+#include "team/runtime.h"
 #include "team/sealing.h"
 #include "team/settings.h"
 
@@ -121,6 +122,14 @@ static uint64_t shape_of_tools(const cadre_agent *agent)
     return sum;
 }
 
+// How members work together is shape, what an agent of its own is told is text; an
+// agent that its options name makes no topology of it.
+static bool has_options_in_shape(const cadre_agent *agent)
+{
+    return cdr_is_topology(agent->ops) ||
+           agent->members.count > agent->option_agent_refs.count;
+}
+
 static uint64_t shape_of(const cadre_agent *agent, uint64_t options)
 {
     uint64_t hash = add_text(START, agent->info.name);
@@ -131,7 +140,7 @@ static uint64_t shape_of(const cadre_agent *agent, uint64_t options)
         hash = add_text(hash, agent->members.items[i]->info.name);
     hash = add_number(hash, shape_of_handoffs(agent));
     hash = add_number(hash, shape_of_tools(agent));
-    return spread(add_number(hash, agent->members.count > 0 ? options : 0));
+    return spread(add_number(hash, has_options_in_shape(agent) ? options : 0));
 }
 
 static uint64_t texts_of_tools(const cadre_agent *agent)
@@ -156,7 +165,7 @@ static uint64_t texts_of(const cadre_agent *agent, uint64_t options)
     hash = add_text(hash, agent->model ? agent->model->provider : "");
     hash = add_text(hash, agent->model ? agent->model->model : "");
     hash = add_number(hash, agent->model ? agent->model->options_digest : 0);
-    return spread(add_number(hash, agent->members.count > 0 ? 0 : options));
+    return spread(add_number(hash, has_options_in_shape(agent) ? 0 : options));
 }
 
 static uint64_t texts_of_inputs(const cadre_team *team)

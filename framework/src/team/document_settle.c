@@ -1,6 +1,8 @@
 // Plain scalars where a schema wants text: taken as they were written.
 #include "team/document.h"
 
+#include "base/schema_walk.h"
+
 #include <string.h>
 
 static bool has_name(const json_t *type, const char *name)
@@ -84,17 +86,13 @@ static cadre_status settle_members(cdr_document *document, json_t *object,
                                    const json_t *schema, cadre_error *err)
 {
     const cdr_container *places = cdr_document_find(document, object);
-    const json_t *properties = json_object_get(schema, "properties");
-    const json_t *others = json_object_get(schema, "additionalProperties");
     cadre_status status = CADRE_OK;
     void *at = json_object_iter(object);
     for (; at && status == CADRE_OK; at = json_object_iter_next(object, at)) {
         const char *key = json_object_iter_key(at);
         json_t *value = json_object_iter_value(at);
-        const json_t *property = json_object_get(properties, key);
+        const json_t *property = cdr_schema_of_member(schema, key);
         const cdr_slot *slot = places ? cdr_container_find(places, key) : NULL;
-        if (!property)
-            property = others;
         if (is_container(value)) {
             status = settle(document, value, property, err);
             continue;

@@ -229,6 +229,7 @@ static void load_document(cadre_team *team, cdr_document *document)
 {
     json_t *root = cdr_document_root(document).value;
     cdr_loader loader = {.team = team, .document = document};
+    team->document = document;
     loader.file = cdr_team_text(team, cdr_document_name(document));
     tell_document(&loader);
     if (!root)
@@ -283,7 +284,9 @@ cadre_status cadre_team_load(cadre_runtime *runtime, const char *path, cadre_tea
     }
     set_names(team, path);
     load_document(team, document);
-    cdr_document_free(document);
     *out = team;
-    return cadre_team_seal(team, err);
+    status = cadre_team_seal(team, err);
+    team->document = NULL;
+    cdr_document_free(document);
+    return status;
 }

@@ -6,6 +6,7 @@
 
 #include "base/schema.h"
 #include "team/file_schema.h"
+#include "team/option_names.h"
 #include "team/runtime.h"
 
 #include <string.h>
@@ -163,12 +164,38 @@ static void load_instructions_at(cdr_loader *loader, cadre_agent *agent,
     }
 }
 
-static void load_agent_options(cadre_agent *agent, const cdr_entry *entry)
+typedef struct option_finder {
+    cdr_loader *loader;
+    cadre_agent *agent;
+} option_finder;
+
+static void on_option_name(void *ctx, const cdr_option_name *found)
+{
+    const option_finder *f = ctx;
+    const cdr_schema_slot *slot = found->slot;
+    cdr_document_value value =
+        cdr_document_at(f->loader->document, slot->container, slot->key, slot->index);
+    if (value.is_doubtful)
+        return;
+    cdr_at at = cdr_agent_option_at(f->agent, found->path);
+    cdr_name_refs_add(f->loader->team,
+                      found->is_tool ? &f->agent->option_tool_refs
+                                     : &f->agent->option_agent_refs,
+                      json_string_value(slot->value), CADRE_HISTORY_DEFAULT, &at);
+}
+
+static void load_agent_options(cdr_loader *loader, cadre_agent *agent,
+                               const cdr_entry *entry)
 {
     const char *block = cdr_agent_block(agent->ops);
+    const char *schema = agent->ops->options_schema;
     const json_t *source = *block ? json_object_get(entry->read, block) : entry->read;
-    agent->options = cdr_load_options(agent->ops->options_schema, source);
-    agent->team->problems.no_memory |= !agent->options;
+    const json_t *written =
+        *block ? json_object_get(entry->written, block) : entry->written;
+    option_finder finder = {loader, agent};
+    agent->options = cdr_load_options(schema, source);
+    agent->team->problems.no_memory |=
+        !agent->options || !cdr_option_names(schema, written, on_option_name, &finder);
 }
 
 void cdr_load_agent(cdr_loader *loader, const cdr_entry *entry)
@@ -196,8 +223,9 @@ void cdr_load_agent(cdr_loader *loader, const cdr_entry *entry)
     load_instructions_at(loader, agent, entry);
     agent->timeout_ms = cdr_load_integer(entry->read, "timeout", 0);
     agent->quiet = json_is_true(json_object_get(entry->read, "quiet"));
+    agent->written = entry->written;
     if (agent->ops)
-        load_agent_options(agent, entry);
+        load_agent_options(loader, agent, entry);
 }
 
 static void load_times(cdr_model_times *times, const json_t *read)

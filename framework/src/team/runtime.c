@@ -169,6 +169,15 @@ typedef struct new_type {
     const char *options_schema;
 } new_type;
 
+// What makes notes free is ours: the schemas that teams bring do not have it.
+static void drop_patterns(json_t *schema)
+{
+    const char *key;
+    json_t *part;
+    json_object_del(schema, "patternProperties");
+    json_object_foreach(schema, key, part) drop_patterns(part);
+}
+
 static cadre_status check_type(const new_type *type, cadre_error *err)
 {
     if (!type->name || !*type->name)
@@ -184,8 +193,7 @@ static cadre_status check_type(const new_type *type, cadre_error *err)
                           type->name);
     cadre_error cause = CADRE_ERROR_INIT;
     json_t *schema = cdr_settings_schema(type->options_schema, &cause);
-    // What makes notes free is ours, and beyond what a type may say.
-    json_object_del(schema, "patternProperties");
+    drop_patterns(schema);
     bool is_sound = schema && cdr_schema_check_schema(schema, NULL, NULL) == 0;
     json_decref(schema);
     if (!is_sound)

@@ -30,6 +30,8 @@ static const char schema_text[] =
     "     \"arguments\": {\"type\": [\"object\", \"string\"]}}, " NOTES "}},"
     "   \"handoff\": " HANDOFF ","
     "   \"handoffs\": {\"type\": \"array\", \"minItems\": 1, \"items\": " HANDOFF "},"
+    "   \"ask\": {\"type\": \"string\", \"minLength\": 1},"
+    "   \"escalate\": {\"type\": [\"boolean\", \"string\"]},"
     "   \"delay\": " AN_HOUR ","
     "   \"chunks\": {\"type\": \"integer\", \"minimum\": 1, \"maximum\": 100000},"
     "   \"times\": {\"type\": \"integer\", \"minimum\": 1, \"maximum\": 1000000},"
@@ -122,6 +124,13 @@ static void fill_error(cadre_script_step *step, const json_t *error)
                              : get_int(error, "status", DEFAULT_STATUS);
 }
 
+// Why a step escalates: a reason, or `true` for none. NULL: it does not.
+static const char *get_reason(const json_t *source)
+{
+    const json_t *escalate = json_object_get(source, "escalate");
+    return json_is_true(escalate) ? "" : json_string_value(escalate);
+}
+
 // One list, whether `handoff` or `handoffs` was written.
 static const json_t *list_handoffs(script_reader *reader, json_t *source)
 {
@@ -140,6 +149,8 @@ static void fill_step(script_reader *reader, cadre_script_step *step, json_t *so
     step->text = get_text(source, "text");
     step->tool_calls = json_object_get(source, "tool_calls");
     step->handoffs = list_handoffs(reader, source);
+    step->ask = get_text(source, "ask");
+    step->escalate = get_reason(source);
     step->delay_ms = json_is_integer(delay) ? json_integer_value(delay) : 0;
     step->chunks = get_int(source, "chunks", 1);
     fill_error(step, json_object_get(source, "error"));
@@ -153,12 +164,16 @@ static const char *find_contradiction(const json_t *source)
     bool has_many = json_object_get(source, "handoffs");
     bool has_when = json_object_get(source, "when");
     bool has_answer = json_object_get(source, "text") ||
-                      json_object_get(source, "tool_calls") || has_one || has_many;
+                      json_object_get(source, "tool_calls") || has_one || has_many ||
+                      json_object_get(source, "ask") || get_reason(source);
     const json_t *status = json_object_get(json_object_get(source, "error"), "status");
     if (!has_error && !has_answer)
-        return "a step needs text, tool_calls, handoff, handoffs or error";
+        return "a step needs text, tool_calls, handoff, handoffs, ask, escalate or "
+               "error";
     if (has_error && has_answer)
         return "a step with an error has no answer; make two steps of it";
+    if (json_is_false(json_object_get(source, "escalate")))
+        return "escalate: write true or a reason, or leave it out";
     if (has_one && has_many)
         return "write either handoff or handoffs";
     if (has_when && json_object_size(json_object_get(source, "when")) == 0)

@@ -22,8 +22,7 @@ void cdr_sealing_list_members(cdr_buf *text, cadre_agents members)
 
 static bool has_all_members(const cadre_agent *agent)
 {
-    return agent->ops && !agent->member_refs.is_partial &&
-           agent->members.count == agent->member_refs.count;
+    return agent->ops && agent->has_all_members;
 }
 
 static void tell_outside(const cadre_agent *topology, const cdr_name_ref *ref,

@@ -3,6 +3,7 @@
 
 #include "team/build.h"
 #include "team/file_schema.h"
+#include "team/option_names.h"
 #include "team/runtime.h"
 #include "team/settings.h"
 
@@ -207,6 +208,46 @@ static void tell_agent(cadre_agent *agent, const char *text)
     agent->is_flawed = true;
 }
 
+static void tell_problem(const cadre_agent_config *config, const char *path,
+                         const char *format, ...)
+{
+    cadre_agent *agent = config->agent;
+    cdr_at at = cdr_agent_option_at(agent, path);
+    va_list args;
+    va_start(args, format);
+    cdr_problems_vadd(&agent->team->problems, &at, format, args);
+    va_end(args);
+    agent->is_flawed = true;
+}
+
+static void note_option(const cadre_agent_config *config, const char *path,
+                        const char *text)
+{
+    cadre_agent *agent = config->agent;
+    cdr_at at = cdr_agent_option_at(agent, path);
+    cdr_team_note(agent->team, &at, "agent '%s': %s%s%s", agent->info.name, path,
+                  *path ? ": " : "", text);
+}
+
+static void make_agent(cadre_agent *agent);
+
+static const cadre_agent *
+add_function(const cadre_agent_config *config, const char *name,
+             cadre_status (*run)(void *ctx, cadre_frame *frame, cadre_error *err),
+             void *ctx)
+{
+    cadre_agent *owner = config->agent;
+    cadre_agent *agent = cdr_team_add_inner_agent(owner, CDR_FUNCTION_TYPE, name);
+    if (!agent || !cdr_agent_set_ops(agent, &owner->at))
+        return NULL;
+    agent->function = run;
+    agent->function_ctx = ctx;
+    agent->options = json_object();
+    owner->team->problems.no_memory |= !agent->options;
+    make_agent(agent);
+    return agent->is_flawed ? NULL : agent;
+}
+
 static void make_agent(cadre_agent *agent)
 {
     cadre_error err = CADRE_ERROR_INIT;
@@ -228,8 +269,15 @@ static void make_agent(cadre_agent *agent)
         .team = agent->team,
         .function = agent->function,
         .function_ctx = agent->function_ctx,
+        .entry_name = ops->names_entry ? agent->entry_ref.name : NULL,
+        .problem = tell_problem,
+        .note = note_option,
+        .add_function = add_function,
+        .agent = agent,
     };
-    if (agent->state && ops->init && ops->init(agent->state, &config, &err) != CADRE_OK)
+    // An init that told its mistakes has no more to say.
+    if (agent->state && ops->init &&
+        ops->init(agent->state, &config, &err) != CADRE_OK && !agent->is_flawed)
         tell_agent(agent, err.text);
 }
 

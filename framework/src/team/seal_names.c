@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "team/build.h"
 #include "team/file_schema.h"
+#include "team/option_names.h"
 #include "team/runtime.h"
 
 #include <string.h>
@@ -158,12 +159,27 @@ static const cadre_tool *find_tool(cdr_sealing *sealing, const cdr_name_ref *ref
     return NULL;
 }
 
+// Tools that the options name may stand there more than once.
+static void add_option_tools(cdr_sealing *sealing, cadre_agent *agent,
+                             const cadre_tool **tools, json_t *seen)
+{
+    const cdr_name_refs *refs = &agent->option_tool_refs;
+    for (size_t i = 0; i < refs->count; i++) {
+        const cadre_tool *tool = find_tool(sealing, &refs->items[i]);
+        agent->is_flawed |= !tool || tool->is_flawed;
+        if (!tool || json_object_get(seen, tool->info.name))
+            continue;
+        tools[agent->tools.count++] = tool;
+        if (json_object_set_new(seen, tool->info.name, json_true()) != 0)
+            agent->team->problems.no_memory = true;
+    }
+}
+
 static void resolve_tools(cdr_sealing *sealing, cadre_agent *agent)
 {
     const cdr_name_refs *refs = &agent->tool_refs;
-    if (refs->count == 0)
-        return;
-    if (cdr_is_topology(agent->ops)) {
+    size_t n_named = refs->count + agent->option_tool_refs.count;
+    if (refs->count > 0 && cdr_is_topology(agent->ops)) {
         cdr_team_problem(sealing->team, &refs->items[0].at,
                          "a %s uses no tools of its own, its members do; leave them "
                          "out",
@@ -171,8 +187,9 @@ static void resolve_tools(cdr_sealing *sealing, cadre_agent *agent)
         agent->is_flawed = true;
         return;
     }
-    const cadre_tool **tools =
-        cdr_team_alloc(sealing->team, refs->count * sizeof(void *));
+    if (n_named == 0)
+        return;
+    const cadre_tool **tools = cdr_team_alloc(sealing->team, n_named * sizeof(void *));
     json_t *seen = json_object();
     size_t n_tools = 0;
     for (size_t i = 0; tools && i < refs->count; i++) {
@@ -181,8 +198,10 @@ static void resolve_tools(cdr_sealing *sealing, cadre_agent *agent)
         if (tool && !is_repeated(agent, seen, &refs->items[i]))
             tools[n_tools++] = tool;
     }
-    json_decref(seen);
     agent->tools = (cadre_tools){tools, n_tools};
+    if (tools)
+        add_option_tools(sealing, agent, tools, seen);
+    json_decref(seen);
 }
 
 static void resolve_handoffs(cdr_sealing *sealing, cadre_agent *agent)
@@ -218,6 +237,8 @@ static void resolve_handoffs(cdr_sealing *sealing, cadre_agent *agent)
 static void resolve_entry(cdr_sealing *sealing, cadre_agent *agent)
 {
     const cdr_name_ref *ref = &agent->entry_ref;
+    if (agent->ops && agent->ops->names_entry)
+        return;
     const cadre_agent *entry = ref->name ? find_agent(sealing, ref) : NULL;
     agent->is_flawed |= ref->name && !entry;
     if (!entry)
@@ -227,8 +248,7 @@ static void resolve_entry(cdr_sealing *sealing, cadre_agent *agent)
             agent->entry = entry;
     }
     // With a member that is not known the list of members says nothing.
-    if (agent->entry || agent->member_refs.is_partial ||
-        agent->members.count < agent->member_refs.count)
+    if (agent->entry || !agent->has_all_members)
         return;
     cdr_buf members = CDR_BUF_INIT;
     cdr_sealing_list_members(&members, agent->members);
@@ -236,6 +256,27 @@ static void resolve_entry(cdr_sealing *sealing, cadre_agent *agent)
                      ref->name, cdr_buf_text(&members));
     cdr_buf_fini(&members);
     agent->is_flawed = true;
+}
+
+// Members that the options name, after those that are listed; each is one once.
+static void add_option_members(cdr_sealing *sealing, cadre_agent *agent,
+                               const cadre_agent **members)
+{
+    const cdr_name_refs *refs = &agent->option_agent_refs;
+    json_t *seen = json_object();
+    int n_failed = 0;
+    for (size_t i = 0; i < agent->members.count; i++)
+        n_failed += json_object_set_new(seen, members[i]->info.name, json_true()) != 0;
+    for (size_t i = 0; i < refs->count; i++) {
+        const cadre_agent *member = find_agent(sealing, &refs->items[i]);
+        agent->has_all_members &= member != NULL;
+        if (!member || json_object_get(seen, member->info.name))
+            continue;
+        members[agent->members.count++] = member;
+        n_failed += json_object_set_new(seen, member->info.name, json_true()) != 0;
+    }
+    agent->team->problems.no_memory |= n_failed > 0;
+    json_decref(seen);
 }
 
 static void resolve_members(cdr_sealing *sealing, cadre_agent *agent)
@@ -249,17 +290,23 @@ static void resolve_members(cdr_sealing *sealing, cadre_agent *agent)
                                      "type: handoff");
         return;
     }
+    size_t n_named = refs->count + agent->option_agent_refs.count;
     const cadre_agent **members =
-        cdr_team_alloc(sealing->team, refs->count * sizeof(void *) + 1);
+        cdr_team_alloc(sealing->team, n_named * sizeof(void *) + 1);
     size_t n_members = 0;
+    agent->has_all_members = !refs->is_partial;
     for (size_t i = 0; members && i < refs->count; i++) {
         const cadre_agent *member = find_agent(sealing, &refs->items[i]);
-        agent->is_flawed |= !member;
+        agent->has_all_members &= member != NULL;
         if (member)
             members[n_members++] = member;
     }
     agent->members = (cadre_agents){members, n_members};
-    if (refs->count == 0 && !agent->is_flawed && cdr_is_topology(agent->ops))
+    if (members)
+        add_option_members(sealing, agent, members);
+    agent->is_flawed |= !agent->has_all_members && !refs->is_partial;
+    if (refs->count == 0 && !agent->is_flawed && cdr_is_topology(agent->ops) &&
+        !cdr_options_name_agents(agent->ops->options_schema))
         cdr_agent_problem(agent, "a %s needs members; write members: [...]",
                           agent->info.type);
     else

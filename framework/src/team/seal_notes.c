@@ -33,7 +33,7 @@ static void note_agents(cadre_team *team, const reach *r)
 {
     for (size_t i = 0; i < team->n_agents; i++) {
         const cadre_agent *agent = team->agents[i];
-        if (!r->is_reached[i])
+        if (!r->is_reached[i] && !agent->is_inner)
             cdr_team_note(team, &agent->at, "agent '%s' is never used",
                           agent->info.name);
     }

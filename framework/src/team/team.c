@@ -227,8 +227,8 @@ static void tell_twice(cadre_team *team, const cdr_at *at, const char *kind,
         cdr_team_problem(team, &place, "is added twice");
 }
 
-cadre_agent *cdr_team_add_agent(cadre_team *team, const char *type, const char *name,
-                                const cdr_at *at)
+static cadre_agent *add_agent(cadre_team *team, const char *type, const char *name,
+                              const cdr_at *at)
 {
     cadre_agent *agent = cdr_team_alloc(team, sizeof(*agent));
     cadre_agent **agents =
@@ -252,8 +252,29 @@ cadre_agent *cdr_team_add_agent(cadre_team *team, const char *type, const char *
     agent->info.name = own_name;
     agent->info.type = own_type;
     agent->info.description = "";
-    if (!cdr_is_name(name))
+    return agent;
+}
+
+cadre_agent *cdr_team_add_agent(cadre_team *team, const char *type, const char *name,
+                                const cdr_at *at)
+{
+    cadre_agent *agent = add_agent(team, type, name, at);
+    if (agent && !cdr_is_name(name))
         cdr_agent_problem(agent, CDR_NAME_RULE);
+    return agent;
+}
+
+cadre_agent *cdr_team_add_inner_agent(cadre_agent *owner, const char *type,
+                                      const char *name)
+{
+    cadre_team *team = owner->team;
+    const char *full = cdr_arena_printf(&team->arena, "%s.%s", owner->info.name, name);
+    team->problems.no_memory |= !full;
+    cadre_agent *agent = full ? add_agent(team, type, full, &owner->at) : NULL;
+    if (!agent)
+        return NULL;
+    agent->is_inner = true;
+    team->n_inner_agents++;
     return agent;
 }
 
@@ -371,7 +392,8 @@ cadre_agents cadre_team_agents(const cadre_team *team)
 {
     if (!team)
         return (cadre_agents){NULL, 0};
-    return (cadre_agents){(const cadre_agent *const *)team->agents, team->n_agents};
+    return (cadre_agents){(const cadre_agent *const *)team->agents,
+                          team->n_agents - team->n_inner_agents};
 }
 
 const cadre_agent_info *cadre_agent_get_info(const cadre_agent *agent)

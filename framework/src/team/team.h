@@ -58,6 +58,8 @@ struct cadre_agent {
     json_t *options;        // of its block; owned; defaults filled in by sealing
     json_t *member_options; // what is said of members where they are listed; or NULL
     cdr_name_refs member_refs, handoff_refs, tool_refs;
+    cdr_name_refs option_agent_refs, option_tool_refs; // that its options name
+    const json_t *written; // in a file: all of it, while the team is sealed
     cdr_name_ref entry_ref, model_ref;
     cadre_status (*function)(void *ctx, cadre_frame *frame, cadre_error *err);
     void *function_ctx;
@@ -69,7 +71,9 @@ struct cadre_agent {
     const cadre_model *model;
     int64_t timeout_ms; // 0: none
     bool quiet;
-    bool is_flawed; // a mistake in it was told already, so it cannot be made
+    bool has_all_members; // all that were named are there
+    bool is_inner;        // made by another agent for work of its own
+    bool is_flawed;       // a mistake in it was told already, so it cannot be made
     char shape_digest[CDR_AGENT_DIGEST_SIZE];
 };
 
@@ -134,8 +138,8 @@ struct cadre_team {
     const char *name, *description;
     const char *directory; // of the file; "." without one
     cdr_arena arena;       // all texts and arrays
-    cadre_agent **agents;
-    size_t n_agents;
+    cadre_agent **agents;  // the inner ones last
+    size_t n_agents, n_inner_agents;
     cadre_model **models;
     size_t n_models;
     cadre_tool **tools;
@@ -149,7 +153,8 @@ struct cadre_team {
                              // model of provider `script` is used
     cadre_limits limits;
     cdr_partial partial;
-    cdr_at agents_at, script_at; // in a file: of the keys, or of the whole file
+    cdr_at agents_at, script_at;   // in a file: of the keys, or of the whole file
+    struct cdr_document *document; // the file, while the team is sealed; borrowed
     cdr_problems problems;
     cdr_problems notes;                             // no mistakes, but worth a look
     const char **problem_texts, **note_texts;       // made by sealing
@@ -189,6 +194,11 @@ cadre_agent *cdr_team_add_agent(cadre_team *team, const char *type, const char *
                                 const cdr_at *at);
 cadre_model *cdr_team_add_model(cadre_team *team, const char *name,
                                 const char *provider_and_model, const cdr_at *at);
+
+// Adds an agent that `owner` makes while it is made itself: "owner.name", which no file
+// can name. NULL: there is one, or no memory; kept as a mistake.
+cadre_agent *cdr_team_add_inner_agent(cadre_agent *owner, const char *type,
+                                      const char *name);
 cadre_tool *cdr_team_add_tool(cadre_team *team, const char *type, const char *name,
                               const cdr_at *at);
 

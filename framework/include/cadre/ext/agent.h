@@ -31,7 +31,25 @@ typedef struct cadre_agent_config {
     const cadre_tool *(*member_tool)(const struct cadre_agent_config *config,
                                      const cadre_agent *member, cadre_history history,
                                      cadre_error *err);
-    void *team; // for builtin_tool, member_tool
+    // What `entry` says, of types with `names_entry`; NULL: nothing.
+    const char *entry_name;
+    // Keeps a mistake in the options at `path` ("edges[2].to"; a key that the block has
+    // not is looked for beside it), with its place in the file. Go on, so that all
+    // mistakes are told in one go, then return EINVAL: that says nothing more.
+    void (*problem)(const struct cadre_agent_config *config, const char *path,
+                    const char *format, ...) CADRE_PRINTF(3, 4);
+    // Keeps what is no mistake, but may not be meant, for cadre_team_notes.
+    void (*note)(const struct cadre_agent_config *config, const char *path,
+                 const char *text);
+    // Makes an agent of one C function for work of this instance's own that is to be a
+    // frame: "desk.approve", which nobody else can name. NULL: no memory, which sealing
+    // tells. `ctx` lives as long as this instance.
+    const cadre_agent *(*add_function)(
+        const struct cadre_agent_config *config, const char *name,
+        cadre_status (*run)(void *ctx, cadre_frame *frame, cadre_error *err),
+        void *ctx);
+    void *team;  // for builtin_tool, member_tool
+    void *agent; // for problem, note and add_function
     // Of agents that are one C function.
     cadre_status (*function)(void *ctx, cadre_frame *frame, cadre_error *err);
     void *function_ctx;
@@ -48,9 +66,14 @@ typedef struct cadre_agent_config {
 //   {"type": "string", "format": "size"}        "64KiB"; init gets bytes
 //   {"type": ["integer", "string"], "format": "limit", "minimum": 1, "maximum": 1000}
 //                                               or `unlimited`: CADRE_UNLIMITED
+//   {"type": "string", "format": "agent"}       names an agent, which becomes a member,
+//                                               after the listed ones, once
+//   {"type": "string", "format": "tool"}        names a tool, which is in `tools` then
 //   {"type": "string", "format": "path"}        relative to the team file, inside its
 //                                               folder; init gets it as reached from
 //                                               here
+// In an object of free keys, "additionalProperties" is the schema of each of them, and
+// "patternProperties": {"^x-": true} leaves keys that start so for notes.
 // `minimum` and `maximum` of a duration count milliseconds, of a size bytes; a C
 // program may give the number itself. In a text with `"x-env": true`, and in a path, a
 // team file's ${VAR} and ${VAR:-default} are replaced.
@@ -64,6 +87,7 @@ typedef struct cadre_agent_ops {
     size_t state_size;          // zeroed by the framework, immutable after init
     bool uses_handoffs;         // its members hand over along their `handoffs`, each of
                                 // which leads to another member: checked before init
+    bool names_entry;           // `entry` names something of its options, no member
 
     // Optional. Fills `state`; a mistake in the options is EINVAL with a text that
     // names the agent. After failure fini is called. May not block.

@@ -21,6 +21,9 @@ typedef struct cadre_script_step {
     const char *text;         // NULL: none
     const json_t *tool_calls; // [{id, name, arguments: object or string}]; or NULL
     const json_t *handoffs;   // [{to, message}]; or NULL
+    const char *ask;          // a question for the tool `ask`; NULL: none
+    const char *escalate;     // why the tool `escalate` is called, may be ""; NULL: it
+                              // is not
     int64_t delay_ms;
     int chunks;       // the text comes in so many pieces; at least 1
     int error_status; // 0: none; an HTTP status; -1: the connection is refused
