@@ -115,6 +115,11 @@ static cadre_status llm_run(void *state, cadre_frame *frame, cadre_error *err)
                             self->max_turns);
 }
 
+static void llm_shape(const void *state, cadre_shape *shape)
+{
+    cadre_shape_set_model_calls(shape, ((const llm *)state)->max_turns);
+}
+
 extern const cadre_agent_ops cadre_agent_llm;
 
 const cadre_agent_ops cadre_agent_llm = {
@@ -136,4 +141,5 @@ const cadre_agent_ops cadre_agent_llm = {
     .run = llm_run,
     .tools = llm_tools,
     .fini = llm_fini,
+    .shape = llm_shape,
 };

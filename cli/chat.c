@@ -11,6 +11,7 @@
 #include "ui/session.h"
 #include "ui/shell.h"
 #include "ui/summary.h"
+#include "ui/team_type.h"
 #include "ui/text.h"
 
 #include <cadre/trace.h>
@@ -67,7 +68,8 @@ static bool take_end(chat *it, cli_said said)
 // "cadre chat team.yaml --offline --session chat-5hq7y29q"
 static void print_again(const chat *it, FILE *stream)
 {
-    static const char *const kept[] = {"offline", "script", "set", "store", "timeout"};
+    static const char *const kept[] = {"offline", "script",  "set",
+                                       "store",   "timeout", "type"};
 
     fputs("cadre chat ", stream);
     cli_shell_print(stream, it->request.team_path);
@@ -547,6 +549,7 @@ static int chat_run(const cli_arguments *arguments)
 
 static const cli_option options[] = {
     CLI_REQUEST_ANSWER_OPTIONS,
+    CLI_TYPE_OPTION,
     {"session", "NAME", "go on with the conversation of this name"},
 };
 

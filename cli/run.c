@@ -4,6 +4,7 @@
 #include "ui/options.h"
 #include "ui/report.h"
 #include "ui/request.h"
+#include "ui/team_type.h"
 #include "ui/text.h"
 
 #include <stdlib.h>
@@ -53,6 +54,7 @@ static int run_run(const cli_arguments *arguments)
 
 static const cli_option options[] = {
     CLI_REQUEST_OPTIONS("with --json: the frames of models and tools too"),
+    CLI_TYPE_OPTION,
     {"session", "NAME", "go on in the conversation of this name"},
     {"request-id", "ID",
      "run a request of this name once in its session; without --session it is one"},

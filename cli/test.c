@@ -5,6 +5,7 @@
 #include "ui/output.h"
 #include "ui/report.h"
 #include "ui/request.h"
+#include "ui/team_type.h"
 #include "ui/text.h"
 
 #include <cadre/cadre.h>
@@ -131,7 +132,8 @@ static int enter_again(cadre_team *team, const cadre_run_config *run, bool every
                            result.n_differences == 0 ? CLI_EXIT_OK : CLI_EXIT_FAILED);
 }
 
-static int load_and_test(const cli_arguments *arguments, const cadre_run_config *run)
+static int load_and_test(const cli_arguments *arguments, const char *type,
+                         const cadre_run_config *run)
 {
     cadre_error err = CADRE_ERROR_INIT;
     cadre_runtime *runtime = NULL;
@@ -143,8 +145,8 @@ static int load_and_test(const cli_arguments *arguments, const cadre_run_config 
                       .script = cli_arguments_value(arguments, "script")),
         &runtime, &err);
     if (status == CADRE_OK)
-        status =
-            cadre_team_load(runtime, cli_arguments_text(arguments, 0), &team, &err);
+        status = cadre_team_load_as(runtime, cli_arguments_text(arguments, 0),
+                                    CADRE_LOAD(.type = type), &team, &err);
     if (status == CADRE_OK) {
         exit_status =
             enter_again(team, run, cli_arguments_has(arguments, "every-commit"));
@@ -177,16 +179,19 @@ static int test_run(const cli_arguments *arguments)
 {
     json_t *inputs = NULL;
     char *input = NULL;
+    const char *type = NULL;
 
     if (!cli_arguments_has(arguments, "reenter"))
         return cli_report_usage(arguments->command,
                                 "say what to test for: '--reenter'");
-    int exit_status = cli_request_read_sets(arguments, &inputs);
+    int exit_status = cli_team_type_read(arguments, &type);
+    if (exit_status == CLI_EXIT_OK)
+        exit_status = cli_request_read_sets(arguments, &inputs);
     if (exit_status == CLI_EXIT_OK)
         exit_status = read_input(arguments, &input);
     if (exit_status == CLI_EXIT_OK)
         exit_status =
-            load_and_test(arguments, CADRE_RUN(.input = input, .inputs = inputs));
+            load_and_test(arguments, type, CADRE_RUN(.input = input, .inputs = inputs));
     free(input);
     json_decref(inputs);
     return exit_status;
@@ -196,6 +201,7 @@ static const cli_option options[] = {
     {"reenter", NULL, "does it do the same when it is gone on with?"},
     {"every-commit", NULL, "go on after each commit too, not only at the end"},
     {"script", "FILE", "take the answers from this script"},
+    CLI_TYPE_OPTION,
     {"set", "NAME=VALUE", "set an input of the team; may be given many times"},
 };
 

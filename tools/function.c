@@ -35,4 +35,5 @@ const cadre_tool_ops cadre_tool_function = {
     .state_size = sizeof(function_tool),
     .init = function_init,
     .run = function_run,
+    .calls_agents = true,
 };

@@ -43,4 +43,5 @@ const cadre_tool_ops cadre_tool_subagent = {
     .replay_safe = true, // it finds its copy again
     .describe = subagent_describe,
     .run = subagent_run,
+    .calls_agents = true,
 };

@@ -1,6 +1,7 @@
 // chain: the members answer one after the other, in one conversation: the entry first,
 // then the others in order. The last answer is the chain's.
 #include "cadre/ext/agent.h"
+#include "cadre/ext/shape.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -58,6 +59,23 @@ static cadre_status chain_run(void *state, cadre_frame *frame, cadre_error *err)
     return CADRE_OK;
 }
 
+static const char *name_at(const chain *self, size_t nth)
+{
+    return cadre_agent_get_info(member_at(self, nth))->name;
+}
+
+static void chain_shape(const void *state, cadre_shape *shape)
+{
+    const chain *self = state;
+    size_t n = self->members.count;
+    cadre_shape_set_entry(shape, name_at(self, 0));
+    cadre_shape_set_end(shape, name_at(self, n - 1));
+    for (size_t i = 0; i + 1 < n; i++)
+        cadre_shape_add_edge(shape, name_at(self, i), name_at(self, i + 1),
+                             CADRE_SHAPE_ALWAYS, NULL);
+    cadre_shape_set_all_runs(shape, (int64_t)n);
+}
+
 extern const cadre_agent_ops cadre_topology_chain;
 
 const cadre_agent_ops cadre_topology_chain = {
@@ -69,4 +87,5 @@ const cadre_agent_ops cadre_topology_chain = {
     .state_size = sizeof(chain),
     .init = chain_init,
     .run = chain_run,
+    .shape = chain_shape,
 };

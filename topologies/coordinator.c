@@ -1,6 +1,7 @@
 // coordinator: the entry leads; the other members are its tools, named and described
 // after them. It may call several at once and each again.
 #include "cadre/ext/agent.h"
+#include "cadre/ext/shape.h"
 #include "cadre/ext/tool.h"
 
 #include <stdlib.h>
@@ -94,6 +95,19 @@ static cadre_status coordinator_run(void *state, cadre_frame *frame, cadre_error
         NULL, err);
 }
 
+// The entry runs once; the others as often as its model calls them.
+static void coordinator_shape(const void *state, cadre_shape *shape)
+{
+    const coordinator *self = state;
+    const char *entry = cadre_agent_get_info(self->entry)->name;
+    cadre_shape_set_entry(shape, entry);
+    cadre_shape_set_end(shape, entry);
+    cadre_shape_set_runs(shape, entry, 1);
+    for (size_t i = 0; i < self->n_tools; i++)
+        cadre_shape_add_edge(shape, entry, cadre_tool_get_info(self->tools[i])->name,
+                             CADRE_SHAPE_MAYBE, "calls");
+}
+
 extern const cadre_agent_ops cadre_topology_coordinator;
 
 const cadre_agent_ops cadre_topology_coordinator = {
@@ -105,5 +119,6 @@ const cadre_agent_ops cadre_topology_coordinator = {
     .state_size = sizeof(coordinator),
     .init = coordinator_init,
     .run = coordinator_run,
+    .shape = coordinator_shape,
     .fini = coordinator_fini,
 };

@@ -4,6 +4,7 @@
 // Of nested cycles an escalation ends the nearest one. Where nobody in the cycle has
 // the tool `escalate`, its last member is lent it.
 #include "cadre/ext/agent.h"
+#include "cadre/ext/shape.h"
 #include "cadre/ext/tool.h"
 #include "cadre/ext/turn.h"
 
@@ -99,6 +100,30 @@ static cadre_status cycle_run(void *state, cadre_frame *frame, cadre_error *err)
                             self->max_iterations);
 }
 
+static const char *name_at(const cycle *self, size_t nth)
+{
+    return cadre_agent_get_info(member_at(self, nth))->name;
+}
+
+static void cycle_shape(const void *state, cadre_shape *shape)
+{
+    const cycle *self = state;
+    size_t n = self->members.count;
+    cadre_shape_set_entry(shape, name_at(self, 0));
+    for (size_t i = 0; i < n; i++) {
+        cadre_shape_set_end(shape, name_at(self, i));
+        if (self->max_iterations != CADRE_UNLIMITED)
+            cadre_shape_set_runs(shape, name_at(self, i), self->max_iterations);
+        if (i + 1 < n)
+            cadre_shape_add_edge(shape, name_at(self, i), name_at(self, i + 1),
+                                 CADRE_SHAPE_ALWAYS, NULL);
+    }
+    cadre_shape_add_edge(shape, name_at(self, n - 1), name_at(self, 0),
+                         CADRE_SHAPE_BACK, "next round");
+    if (self->max_iterations != CADRE_UNLIMITED)
+        cadre_shape_set_all_runs(shape, (int64_t)n * self->max_iterations);
+}
+
 extern const cadre_agent_ops cadre_topology_cycle;
 
 const cadre_agent_ops cadre_topology_cycle = {
@@ -111,4 +136,5 @@ const cadre_agent_ops cadre_topology_cycle = {
     .state_size = sizeof(cycle),
     .init = cycle_init,
     .run = cycle_run,
+    .shape = cycle_shape,
 };

@@ -42,6 +42,12 @@ static cadre_status handoff_run(void *state, cadre_frame *frame, cadre_error *er
     return cadre_dialogue_run(&self->dialogue, frame, handoff_edge, self, err);
 }
 
+static void handoff_shape(const void *state, cadre_shape *shape)
+{
+    const handoff *self = state;
+    cadre_dialogue_shape(&self->dialogue, shape, handoff_edge, self);
+}
+
 extern const cadre_agent_ops cadre_topology_handoff;
 
 const cadre_agent_ops cadre_topology_handoff = {
@@ -54,4 +60,5 @@ const cadre_agent_ops cadre_topology_handoff = {
     .uses_handoffs = true,
     .init = handoff_init,
     .run = handoff_run,
+    .shape = handoff_shape,
 };

@@ -19,6 +19,12 @@ static cadre_status swarm_run(void *state, cadre_frame *frame, cadre_error *err)
     return cadre_dialogue_run(&self->dialogue, frame, NULL, NULL, err); // all to all
 }
 
+static void swarm_shape(const void *state, cadre_shape *shape)
+{
+    const swarm *self = state;
+    cadre_dialogue_shape(&self->dialogue, shape, NULL, NULL);
+}
+
 extern const cadre_agent_ops cadre_topology_swarm;
 
 const cadre_agent_ops cadre_topology_swarm = {
@@ -30,4 +36,5 @@ const cadre_agent_ops cadre_topology_swarm = {
     .state_size = sizeof(swarm),
     .init = swarm_init,
     .run = swarm_run,
+    .shape = swarm_shape,
 };

@@ -7,6 +7,7 @@
 #include "recall.h"
 #include "report.h"
 #include "shell.h"
+#include "team_type.h"
 #include "text.h"
 
 #include <cadre/cadre.h>
@@ -23,6 +24,7 @@ void cli_request_fini(cli_request *request)
     free(request->input);
     free(request->resume);
     free(request->options);
+    free(request->recorded_type);
     json_decref(request->inputs);
     json_decref(request->metadata);
     cli_store_fini(&request->store);
@@ -162,6 +164,8 @@ int cli_request_init(cli_request *request, const cli_arguments *arguments,
         exit_status = read_form(request, arguments);
     if (exit_status == CLI_EXIT_OK)
         exit_status = cli_request_read_sets(arguments, &request->inputs);
+    if (exit_status == CLI_EXIT_OK)
+        exit_status = cli_team_type_read(arguments, &request->type);
     if (exit_status != CLI_EXIT_OK)
         return exit_status;
     if (!cli_store_init(&request->store, arguments))
@@ -245,7 +249,8 @@ int cli_request_run_on(cli_request *request)
 static int load_team(cli_request *it)
 {
     cadre_error err = CADRE_ERROR_INIT;
-    cadre_status status = cadre_team_load(it->opened, it->team_path, &it->team, &err);
+    cadre_status status = cadre_team_load_as(
+        it->opened, it->team_path, CADRE_LOAD(.type = it->type), &it->team, &err);
 
     if (status == CADRE_OK)
         return CLI_EXIT_OK;
@@ -262,6 +267,8 @@ static int take_record(cli_request *it, const cadre_record_info *info, cadre_err
     if (exit_status != CLI_EXIT_OK)
         return exit_status;
     it->metadata = json_deep_copy(info->metadata);
+    if (*info->type && !it->type)
+        it->type = it->recorded_type = strdup(info->type);
     if (!it->runtime.offline && !it->runtime.script) {
         it->runtime.offline = info->offline;
         it->runtime.script = cli_recall_script(it->metadata);

@@ -33,6 +33,8 @@ typedef struct cli_request {
     const char *trace;        // to go on with; NULL: a new run
     bool accepts_changes;     // of the team's shape
     const char *session;      // of a new run; NULL: none
+    const char *type;         // of the root, instead of its file's; NULL: that
+    char *recorded_type;      // owned; what `type` is, if the record says it
     const char *id;           // names a new run's request; NULL: it has no name
     char *input;              // of a new run; owned
     json_t *inputs;           // owned; an object

@@ -238,10 +238,9 @@ static void test_script__tells_mistakes_with_their_places(void)
     check_refused("agents:\n  a: [{ask: [y]}]\n",
                   "script.yaml:2:13: agents.a[0].ask: expected a string of at least 1 "
                   "character, got a list");
-    check_refused(
-        "agents:\n  a: [{ask: \"\"}]\n",
-        "script.yaml:2:13: agents.a[0].ask: expected at least 1 character, got "
-        "0");
+    check_refused("agents:\n  a: [{ask: \"\"}]\n",
+                  "script.yaml:2:13: agents.a[0].ask: expected a string of at least 1 "
+                  "character, got 0");
     check_refused(
         "agents:\n  a: [{ask: why, error: {status: 500}}]\n",
         "script.yaml:2:7: agents.a[0]: a step with an error has no answer; make "

@@ -28,6 +28,8 @@ typedef struct cadre_record_info {
     const json_t *inputs;   // an object: those it works with, defaults included
     const json_t *metadata; // as in cadre_run_config; NULL: none
     bool offline;
+    const char *type; // of the root, instead of the one in the file, as in cadre_load;
+                      // "" when none was given
 } cadre_record_info;
 
 // A message and the conversation it stands in.

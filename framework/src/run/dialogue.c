@@ -33,10 +33,8 @@ cadre_status cadre_dialogue_init(cadre_dialogue *dialogue,
 }
 
 cadre_status cadre_dialogue_run(const cadre_dialogue *dialogue, cadre_frame *frame,
-                                cadre_edge (*edge)(const void *ctx,
-                                                   const cadre_agent *from,
-                                                   const cadre_agent *to),
-                                const void *edge_ctx, cadre_error *err)
+                                cadre_dialogue_edge edge, const void *edge_ctx,
+                                cadre_error *err)
 {
     if (dialogue == NULL)
         return cdr_fail_null(err, __func__);
@@ -51,4 +49,32 @@ cadre_status cadre_dialogue_run(const cadre_dialogue *dialogue, cadre_frame *fra
         frame,
         CADRE_CALL(.agent = first == NULL ? dialogue->entry : first, .scope = &scope),
         NULL, err);
+}
+
+static bool may_hand_over(cadre_dialogue_edge edge, const void *edge_ctx,
+                          const cadre_agent *from, const cadre_agent *to)
+{
+    return from != to && (edge == NULL || edge(edge_ctx, from, to).allowed);
+}
+
+// Each handoff gives one more member a turn, and who called it another if it returns.
+void cadre_dialogue_shape(const cadre_dialogue *dialogue, cadre_shape *shape,
+                          cadre_dialogue_edge edge, const void *edge_ctx)
+{
+    if (dialogue == NULL)
+        return;
+    cadre_agents members = dialogue->members;
+    int64_t handoffs = dialogue->limits.max_handoffs;
+    cadre_shape_set_entry(shape, cadre_agent_get_info(dialogue->entry)->name);
+    for (size_t i = 0; i < members.count; i++) {
+        const cadre_agent *from = members.items[i];
+        cadre_shape_set_end(shape, cadre_agent_get_info(from)->name);
+        for (size_t k = 0; k < members.count; k++)
+            if (may_hand_over(edge, edge_ctx, from, members.items[k]))
+                cadre_shape_add_edge(shape, cadre_agent_get_info(from)->name,
+                                     cadre_agent_get_info(members.items[k])->name,
+                                     CADRE_SHAPE_MAYBE, NULL);
+    }
+    if (handoffs != CADRE_UNLIMITED)
+        cadre_shape_set_all_runs(shape, (dialogue->returns ? 2 : 1) * handoffs + 1);
 }

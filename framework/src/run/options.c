@@ -72,6 +72,8 @@ static char *options_text(const cdr_tree *tree, const cadre_run_config *config)
         add_take(options, "timeout_ms", json_integer(config->timeout_ms), &n_failed);
     if (tree->runtime->offline)
         add_take(options, "offline", json_true(), &n_failed);
+    if (tree->team->asked_type != NULL)
+        add_take(options, "type", json_string(tree->team->asked_type), &n_failed);
     if (config->metadata != NULL)
         add_take(options, "metadata", json_deep_copy(config->metadata), &n_failed);
     if (!cadre_id_is_none(tree->spawn.by))
@@ -222,10 +224,16 @@ static void tell_differences(differences *d, const json_t *recorded,
         cdr_buf_printf(&d->text, " and %zu more", d->n - MAX_TOLD);
 }
 
+static bool is_same_type(const char *a, const char *b)
+{
+    return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
 cadre_status cdr_started_check_team(const cdr_started *started, const cadre_team *team,
                                     bool accepts_changes, cadre_error *err)
 {
     differences d = {CDR_BUF_INIT, 0};
+    const char *type = json_string_value(json_object_get(started->options, "type"));
     if (started->has_ended)
         return CADRE_OK;
     if (strcmp(started->team, team->name) != 0)
@@ -236,6 +244,15 @@ cadre_status cdr_started_check_team(const cdr_started *started, const cadre_team
     if (accepts_changes || started->shape_digest[0] == '\0' ||
         strcmp(started->shape_digest, team->shape_digest) == 0)
         return CADRE_OK;
+    if (!is_same_type(type, team->asked_type))
+        return cadre_fail_class(
+            err, CADRE_ECONFIG, CADRE_CLASS_CONFIG, false,
+            "run %s was started %s%s, and team '%s' is loaded %s%s; load it as it was, "
+            "or accept the changes (--accept-changes)",
+            started->trace, type == NULL ? "without --type" : "with --type ",
+            type == NULL ? "" : type, team->name,
+            team->asked_type == NULL ? "without --type" : "with --type ",
+            team->asked_type == NULL ? "" : team->asked_type);
     tell_differences(&d, json_object_get(started->options, "agents"), team);
     cadre_fail_class(err, CADRE_ECONFIG, CADRE_CLASS_CONFIG, false,
                      "run %s was started with another shape of team '%s': %s; resume "

@@ -2,7 +2,7 @@
 //
 // The row's `options` are a JSON object; what is empty is left out:
 //   {"session": name, "inputs": {...}, "limits": {...}, "timeout_ms": n, "offline":
-//   true,
+//   true, "type": that of the root instead of the file's,
 //    "metadata": {...}, "spawn": {"report_to": conversation, "within": tool type},
 //    "agents": {name: digest of its shape, ...}}
 // `inputs` are those the run works with, defaults included; of the limits those that

@@ -35,6 +35,7 @@ static json_t *fill_info(cadre_record_info *info, const cadre_trace_row *row,
     if (json_object_get(options, "inputs") == NULL)
         json_object_set_new(options, "inputs", json_object());
     const char *session = json_string_value(json_object_get(options, "session"));
+    const char *type = json_string_value(json_object_get(options, "type"));
     *info = (cadre_record_info){.trace_id = id,
                                 .team = row->team,
                                 .held_by = row->lease_owner,
@@ -46,7 +47,8 @@ static json_t *fill_info(cadre_record_info *info, const cadre_trace_row *row,
                                 .inputs = json_object_get(options, "inputs"),
                                 .metadata = json_object_get(options, "metadata"),
                                 .offline =
-                                    json_is_true(json_object_get(options, "offline"))};
+                                    json_is_true(json_object_get(options, "offline")),
+                                .type = type == NULL ? "" : type};
     return options;
 }
 

@@ -13,20 +13,18 @@
 
 // --- What resuming needs too ---
 
-static int limit_of(int asked, int of_team, int standard)
+static int limit_of(int asked, int of_team)
 {
-    if (asked != 0)
-        return asked;
-    return of_team != 0 ? of_team : standard;
+    return asked != 0 ? asked : of_team;
 }
 
 static void set_limits(cdr_tree *tree, const cadre_limits *asked)
 {
-    const cadre_limits *team = &tree->team->limits;
+    cadre_limits team = cdr_team_limits(tree->team);
     tree->limits =
-        (cadre_limits){limit_of(asked->max_model_calls, team->max_model_calls, 200),
-                       limit_of(asked->max_tool_calls, team->max_tool_calls, 500),
-                       limit_of(asked->max_depth, team->max_depth, 32)};
+        (cadre_limits){limit_of(asked->max_model_calls, team.max_model_calls),
+                       limit_of(asked->max_tool_calls, team.max_tool_calls),
+                       limit_of(asked->max_depth, team.max_depth)};
 }
 
 int64_t cdr_start_timeout(const cadre_agent *root, const cadre_run_config *config)

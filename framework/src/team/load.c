@@ -1,9 +1,12 @@
 // Team files: read, checked as a whole by the schema of its types, and built.
 #include "team/load.h"
 
+#include "cadre/load.h"
+
 #include "base/brief.h"
 #include "base/json_iterable.h"
 #include "team/file_schema.h"
+#include "team/sized.h"
 
 #include <string.h>
 
@@ -234,6 +237,8 @@ static void load_document(cadre_team *team, cdr_document *document)
     tell_document(&loader);
     if (!root)
         return;
+    if (team->asked_type)
+        cdr_load_type(&loader, root);
     json_t *schema = cdr_file_schema_new(team->runtime, root);
     loader.flawed = json_object();
     bool is_read =
@@ -265,14 +270,11 @@ static void set_names(cadre_team *team, const char *path)
         team->directory = directory;
 }
 
-cadre_status cadre_team_load(cadre_runtime *runtime, const char *path, cadre_team **out,
-                             cadre_error *err)
+static cadre_status load_as(cadre_runtime *runtime, const char *path, const char *type,
+                            cadre_team **out, cadre_error *err)
 {
     cadre_error cause = CADRE_ERROR_INIT;
     cdr_document *document = NULL;
-    if (!runtime || !path || !out)
-        return cadre_fail(err, CADRE_EINVAL, "cadre_team_load: NULL argument");
-    *out = NULL;
     cadre_status status = cdr_document_load(path, &document, &cause);
     if (status != CADRE_OK)
         return cadre_fail_class(err, status, cause.error_class, cause.retryable, "%s",
@@ -282,6 +284,7 @@ cadre_status cadre_team_load(cadre_runtime *runtime, const char *path, cadre_tea
         cdr_document_free(document);
         return cadre_fail(err, CADRE_ENOMEM, "no memory for a team");
     }
+    team->asked_type = cdr_team_text(team, type);
     set_names(team, path);
     load_document(team, document);
     *out = team;
@@ -289,4 +292,30 @@ cadre_status cadre_team_load(cadre_runtime *runtime, const char *path, cadre_tea
     team->document = NULL;
     cdr_document_free(document);
     return status;
+}
+
+cadre_status cadre_team_load(cadre_runtime *runtime, const char *path, cadre_team **out,
+                             cadre_error *err)
+{
+    if (!runtime || !path || !out)
+        return cadre_fail(err, CADRE_EINVAL, "cadre_team_load: NULL argument");
+    *out = NULL;
+    return load_as(runtime, path, NULL, out, err);
+}
+
+cadre_status cadre_team_load_as(cadre_runtime *runtime, const char *path,
+                                const cadre_load *options, cadre_team **out,
+                                cadre_error *err)
+{
+    cadre_load own = {.struct_size = sizeof(own)};
+    if (!runtime || !path || !out)
+        return cadre_fail(err, CADRE_EINVAL, "cadre_team_load_as: NULL argument");
+    *out = NULL;
+    if (options && !cdr_sized_copy(&own, sizeof(own), options))
+        return cadre_fail(err, CADRE_EINVAL,
+                          "cadre_load: struct_size is not set; make it with "
+                          "CADRE_LOAD(...)");
+    cadre_status status =
+        own.type ? cdr_load_check_type(runtime, own.type, err) : CADRE_OK;
+    return status == CADRE_OK ? load_as(runtime, path, own.type, out, err) : status;
 }

@@ -14,9 +14,10 @@
 typedef struct cdr_loader {
     cadre_team *team;
     cdr_document *document;
-    const char *file; // its name; lives as long as the team
-    json_t *read;     // owned
-    json_t *flawed;   // "agents.triage" and the like: told already; owned
+    const char *file;    // its name; lives as long as the team
+    json_t *read;        // owned
+    json_t *flawed;      // "agents.triage" and the like: told already; owned
+    const char *retyped; // the agent that got team->asked_type; NULL: none
 } cdr_loader;
 
 // One agent, model, tool or input of the file.
@@ -28,6 +29,14 @@ typedef struct cdr_entry {
     bool is_flawed;
     bool holds_doubts; // a problem of the document says that something in it was lost
 } cdr_entry;
+
+// Gives the root of the file the type `team->asked_type`, before anything is checked; a
+// root that cannot have one is told. Nothing happens to a file whose root is not sound.
+void cdr_load_type(cdr_loader *loader, json_t *root);
+
+// Is there a type of agents over others of this name? Errors: EINVAL, with the nearest.
+cadre_status cdr_load_check_type(cadre_runtime *runtime, const char *type,
+                                 cadre_error *err);
 
 // Adds each agent, model and tool.
 void cdr_load_agent(cdr_loader *loader, const cdr_entry *entry);

@@ -206,6 +206,9 @@ void cdr_load_agent(cdr_loader *loader, const cdr_entry *entry)
     if (!agent)
         return;
     agent->is_flawed |= entry->is_flawed;
+    if (loader->retyped && strcmp(loader->retyped, entry->name) == 0)
+        agent->by_type =
+            cdr_arena_printf(&loader->team->arena, " (by --type %s)", type);
     // An unknown type was told by the schema; only a build without llm is told here.
     if (agent->is_flawed)
         agent->ops = cdr_runtime_agent_ops(loader->team->runtime, agent->info.type);

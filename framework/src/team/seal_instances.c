@@ -202,7 +202,7 @@ static void tell_agent(cadre_agent *agent, const char *text)
     cdr_at at = agent->at;
     at.path = "";
     if (strncmp(text, "agent '", 7) == 0)
-        cdr_team_problem(agent->team, &at, "%s", text);
+        cdr_team_problem(agent->team, &at, "%s%s", text, cdr_agent_by_type(agent));
     else
         cdr_agent_problem(agent, "%s", text);
     agent->is_flawed = true;
@@ -306,8 +306,8 @@ void cdr_seal_instances(cdr_sealing *sealing)
         if (!team->tools[i]->is_flawed)
             make_tool(team->tools[i]);
     }
-    for (size_t i = 0; i < sealing->n_order; i++) {
-        cadre_agent *agent = sealing->order[i];
+    for (size_t i = 0; i < team->n_order; i++) {
+        cadre_agent *agent = team->order[i];
         agent->is_flawed |= has_flawed_part(agent);
         if (!agent->is_flawed)
             make_agent(agent);

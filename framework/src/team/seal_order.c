@@ -58,7 +58,7 @@ static void advance(walk *w)
     cadre_team *team = w->sealing->team;
     if (top->next_member == top->agent->members.count) {
         w->colors[top->agent->index] = DONE;
-        w->sealing->order[w->sealing->n_order++] = top->agent;
+        team->order[team->n_order++] = top->agent;
         w->n_path--;
         return;
     }
@@ -76,8 +76,8 @@ void cdr_seal_order(cdr_sealing *sealing)
     walk w = {.sealing = sealing};
     w.colors = cdr_team_alloc(team, team->n_agents + 1);
     w.path = cdr_team_alloc(team, team->n_agents * sizeof(*w.path) + 1);
-    sealing->order = cdr_team_alloc(team, team->n_agents * sizeof(void *) + 1);
-    if (!w.colors || !w.path || !sealing->order)
+    team->order = cdr_team_alloc(team, team->n_agents * sizeof(void *) + 1);
+    if (!w.colors || !w.path || !team->order)
         return;
     for (size_t i = 0; i < team->n_agents; i++) {
         if (w.colors[i] == NOT_SEEN)

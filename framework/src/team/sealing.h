@@ -13,8 +13,6 @@ typedef struct cdr_sealing {
     cadre_team *team;
     const char **agent_names, **model_names, **tool_names; // made when first needed
     size_t n_model_names;
-    cadre_agent **order; // members before what has them
-    size_t n_order;
 } cdr_sealing;
 
 // Turns the names that agents wrote into pointers, and makes models of provider/model.
@@ -38,6 +36,10 @@ void cdr_seal_inputs(cdr_sealing *sealing);
 
 // Makes the models, tools and agents that have no mistakes.
 void cdr_seal_instances(cdr_sealing *sealing);
+
+// Finds, in a team without mistakes, members that nothing leads to, and a file's team
+// that nests deeper than its limit.
+void cdr_seal_shapes(cdr_sealing *sealing);
 
 // Notes, of a team without mistakes, what is never used.
 void cdr_seal_notes(cdr_sealing *sealing);

@@ -150,12 +150,22 @@ static const char *quoted(cadre_team *team, const char *kind, const char *name)
 
 void cdr_agent_problem(cadre_agent *agent, const char *format, ...)
 {
+    cadre_team *team = agent->team;
+    cdr_at place = agent->at;
     va_list args;
     va_start(args, format);
-    add_whole(agent->team, &agent->at, quoted(agent->team, "agent", agent->info.name),
-              format, args);
+    const char *text = cdr_arena_vprintf(&team->arena, format, args);
     va_end(args);
+    place.path = quoted(team, "agent", agent->info.name);
+    if (text)
+        cdr_team_problem(team, &place, "%s%s", text, cdr_agent_by_type(agent));
+    team->problems.no_memory |= !text;
     agent->is_flawed = true;
+}
+
+const char *cdr_agent_by_type(const cadre_agent *agent)
+{
+    return agent->by_type ? agent->by_type : "";
 }
 
 void cdr_model_problem(cadre_model *model, const char *format, ...)
@@ -371,6 +381,18 @@ const char *const *cadre_team_notes(const cadre_team *team, size_t *n)
     if (n)
         *n = count;
     return count > 0 ? (const char *const *)team->note_texts : NULL;
+}
+
+static int limit_or(int given, int standard)
+{
+    return given != 0 ? given : standard;
+}
+
+cadre_limits cdr_team_limits(const cadre_team *team)
+{
+    return (cadre_limits){limit_or(team->limits.max_model_calls, 200),
+                          limit_or(team->limits.max_tool_calls, 500),
+                          limit_or(team->limits.max_depth, 32)};
 }
 
 const char *cadre_team_name(const cadre_team *team)

@@ -48,7 +48,8 @@ struct cadre_agent {
     const cadre_agent_ops *ops;
     void *state; // ops->state_size bytes
     cadre_team *team;
-    int index; // in file order
+    int index;           // in file order
+    const char *by_type; // see cdr_agent_by_type; NULL: ""
     // As written:
     cdr_at at;
     cdr_at instructions_at; // in a file; else without a path
@@ -148,6 +149,9 @@ struct cadre_team {
     size_t n_inputs;
     cdr_name_ref root_ref;
     const cadre_agent *root;
+    const char *asked_type; // of the root, instead of the one in its file; NULL: none
+    cadre_agent **order;    // members before what has them; made by sealing
+    size_t n_order;
     const char *script_path; // NULL: none; absolute or relative to the working folder
     cadre_script *script;    // loaded at sealing when the runtime is offline, or when a
                              // model of provider `script` is used
@@ -180,6 +184,10 @@ void cdr_team_note(cadre_team *team, const cdr_at *at, const char *format, ...)
 void cdr_agent_problem(cadre_agent *agent, const char *format, ...) CADRE_PRINTF(2, 3);
 void cdr_model_problem(cadre_model *model, const char *format, ...) CADRE_PRINTF(2, 3);
 void cdr_tool_problem(cadre_tool *tool, const char *format, ...) CADRE_PRINTF(2, 3);
+
+// The end of a message on an agent whose type is not the one in its file:
+// " (by --type chain)"; else "".
+const char *cdr_agent_by_type(const cadre_agent *agent);
 
 #define CDR_NAME_RULE "a name is [a-z][a-z0-9_]*, at most 64 long"
 
@@ -218,6 +226,9 @@ void cdr_name_refs_add(cadre_team *team, cdr_name_refs *refs, const char *name,
 
 // Finds by name; NULL: not there.
 cadre_agent *cdr_team_find_agent(const cadre_team *team, const char *name);
+
+// The limits of the team, with the defaults where it gives none.
+cadre_limits cdr_team_limits(const cadre_team *team);
 
 // Before a run: is every key variable of the models in use set? Names the variable and
 // --offline. Secrets are read from the environment when a request is made.

@@ -7,6 +7,7 @@
 #define CADRE_EXT_AGENT_H
 
 #include "cadre/ext/scope.h"
+#include "cadre/ext/shape.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -111,6 +112,11 @@ typedef struct cadre_agent_ops {
 
     // Optional. Frees what init made; half-built ok.
     void (*fini)(void *state);
+
+    // Optional; NULL: not known. Tells what the instance does without running it, see
+    // cadre/ext/shape.h: of a topology entry, ends, edges and how often members run; of
+    // what asks models itself how often. Pure; any thread, no locks.
+    void (*shape)(const void *state, cadre_shape *shape);
 } cadre_agent_ops;
 
 #ifdef __cplusplus

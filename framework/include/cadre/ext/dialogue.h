@@ -6,6 +6,7 @@
 #define CADRE_EXT_DIALOGUE_H
 
 #include "cadre/ext/agent.h"
+#include "cadre/ext/shape.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -36,17 +37,24 @@ typedef struct cadre_dialogue {
     bool returns;
 } cadre_dialogue;
 
+// May `from` hand over to `to`? As of cadre_scope.
+typedef cadre_edge (*cadre_dialogue_edge)(const void *ctx, const cadre_agent *from,
+                                          const cadre_agent *to);
+
 // Fills it from a configuration with CADRE_DIALOGUE_OPTIONS. Errors: EINVAL.
 CADRE_API cadre_status cadre_dialogue_init(cadre_dialogue *dialogue,
                                            const cadre_agent_config *config,
                                            cadre_error *err);
 
-// Lets the members speak until one of them answers. `edge`, `edge_ctx`: as of
-// cadre_scope. Returns what `run` must return.
-CADRE_API cadre_status cadre_dialogue_run(
-    const cadre_dialogue *dialogue, cadre_frame *frame,
-    cadre_edge (*edge)(const void *ctx, const cadre_agent *from, const cadre_agent *to),
-    const void *edge_ctx, cadre_error *err);
+// Lets the members speak until one of them answers. `edge` NULL: everyone may hand over
+// to everyone else. Returns what `run` must return.
+CADRE_API cadre_status cadre_dialogue_run(const cadre_dialogue *dialogue,
+                                          cadre_frame *frame, cadre_dialogue_edge edge,
+                                          const void *edge_ctx, cadre_error *err);
+
+// Tells the shape of it.
+CADRE_API void cadre_dialogue_shape(const cadre_dialogue *dialogue, cadre_shape *shape,
+                                    cadre_dialogue_edge edge, const void *edge_ctx);
 
 #ifdef __cplusplus
 }

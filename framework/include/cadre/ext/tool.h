@@ -68,6 +68,9 @@ typedef struct cadre_tool_ops {
 
     // Optional.
     void (*fini)(void *state);
+
+    bool calls_agents; // its `run` may call agents; of an agent that has such a tool it
+                       // is not known what it takes at most
 } cadre_tool_ops;
 
 // What a tool was configured with, and its type. Live as long as the team.
