@@ -286,9 +286,9 @@ static void test_ask__ends_with_an_abort_from_outside(void)
                                    CADRE_ABORT(.reason = "not needed"), NULL),
                  NULL);
         check_frames("agent lead root aborted aborted\n"
-                     "  agent colour colour#1 aborted aborted\n"
+                     "  agent colour b1/1 aborted aborted\n"
                      "    ask ask ask#1 aborted aborted\n"
-                     "  agent size size#1 aborted aborted\n"
+                     "  agent size b1/2 aborted aborted\n"
                      "    ask ask ask#1 aborted aborted\n");
         CHECK_OK(cadre_trace_wait(t.runtime, trace, false, 0, NULL), NULL);
         const cadre_frame_info *frames = NULL;
@@ -404,9 +404,9 @@ static void test_ask__keeps_what_others_finished_when_it_parks(void)
         team_case_finish(&t);
         CHECK_STATUS(t.status, CADRE_EPARKED, &t.err);
         check_frames("agent slow root waiting none\n"
-                     "  agent colour colour#1 waiting none\n"
+                     "  agent colour b1/1 waiting none\n"
                      "    ask ask ask#1 waiting none\n"
-                     "  agent pass pass#1 completed final\n"
+                     "  agent pass b1/2 completed final\n"
                      "    tool gate gate#1 completed final\n");
         set_gate(false); // it is not passed again
         answer(NULL, "red");
@@ -432,9 +432,9 @@ static void test_ask__stops_with_a_part_of_its_run(void)
         team_case_finish(&t);
         CHECK_STATUS(t.status, CADRE_EFAILED, &t.err);
         check_frames("agent slow root failed error\n"
-                     "  agent colour colour#1 aborted aborted\n"
+                     "  agent colour b1/1 aborted aborted\n"
                      "    ask ask ask#1 aborted aborted\n"
-                     "  agent pass pass#1 completed final\n"
+                     "  agent pass b1/2 completed final\n"
                      "    tool gate gate#1 completed final\n");
     }
     team_case_close(&t);

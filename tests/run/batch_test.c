@@ -156,7 +156,7 @@ static void test_batch__nests(void)
     CHECK_OK(t.status, &t.err);
     CHECK_TEXT(t.result->text, "((xxx)(xxx)(xxx))");
     char *frames = team_case_frames(&t);
-    CHECK_CONTAINS(frames, "    agent lead lead#3 completed final\n");
+    CHECK_CONTAINS(frames, "    agent lead b1/3 completed final\n");
     free(frames);
     team_case_close(&t);
 }

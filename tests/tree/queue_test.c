@@ -14,7 +14,7 @@ static void push_delta(const char *message, const char *text)
     event.u.delta.message_id = message;
     event.u.delta.text = text;
     event.u.delta.len = strlen(text);
-    cdr_queue_push_delta(&queue, &event);
+    cdr_queue_push_delta(&queue, &event, NULL);
 }
 
 static void push_text(const char *text)

@@ -46,6 +46,15 @@ typedef enum cadre_call_flags {
     CADRE_CALL_ONCE = 2   // its key is used once, so its frame need not be kept for it
 } cadre_call_flags;
 
+typedef struct cadre_event cadre_event; // cadre/event.h
+
+// Hears an event of the callee, or of what is below it, on the calling thread, while
+// that waits for the call. `index`: which call of the batch; 0 for a single one. May
+// itself call other agents with the frame. False: stop; the callees end aborted. What
+// answers from the record is not told again.
+typedef bool (*cadre_listener)(void *ctx, const cadre_agent *agent, size_t index,
+                               const cadre_event *event);
+
 // One call of an agent. Make it with CADRE_CALL(.agent = ..., ...).
 typedef struct cadre_call {
     size_t struct_size;
@@ -60,6 +69,8 @@ typedef struct cadre_call {
     unsigned flags;           // cadre_call_flags
     cadre_tools tools; // offered to the callee's model beside its own; not to those it
                        // calls; they outlive the call
+    cadre_listener listener; // NULL: nobody; not in a batch, which has its own
+    void *listener_ctx;
 } cadre_call;
 
 #define CADRE_CALL(...)                                                                \
@@ -76,15 +87,26 @@ typedef struct cadre_outcome {
     cadre_usage usage; // of the whole subtree
 } cadre_outcome;
 
+// Outcomes are in call order in any case, each with its own error.
 typedef enum cadre_wait {
-    CADRE_ALL // returns when all ended; results in call order, each with its own error
+    CADRE_ALL, // returns when all have ended
+    CADRE_ANY, // at the first success; fails when none succeeds
+    CADRE_RACE // at the first ending, also by a failure
 } cadre_wait;
 
+// With ANY and RACE the others are stopped: their frames end aborted, what they have
+// cost is charged, and nothing is heard of them after the return. What does not heed
+// cadre_frame_is_stopped is waited for 2 s.
 typedef struct cadre_batch {
     size_t struct_size;
     cadre_wait wait;
     const cadre_call *const *calls;
     size_t n_calls;
+    const char *key; // NULL: "b<n>", the nth batch of this frame; its calls have the
+                     // keys "<key>/<i>", from 1, unless they give their own
+    size_t *winner;  // any, race: gets the index of who won; n_calls: nobody. Or NULL
+    cadre_listener listener; // or NULL
+    void *listener_ctx;
 } cadre_batch;
 
 #define CADRE_BATCH(...)                                                               \

@@ -49,7 +49,7 @@ typedef struct cadre_error_info {
     const char *frame_id; // where it happened first
 } cadre_error_info;
 
-typedef struct cadre_event {
+struct cadre_event {
     cadre_event_type type;
     int64_t seq;           // from 1, without gaps, on durable events; else 0
     const char *frame_id;  // whose work this is
@@ -128,7 +128,7 @@ typedef struct cadre_event {
             int64_t duration_ms;
         } stream_end;
     } u;
-} cadre_event;
+};
 
 CADRE_API const char *cadre_event_type_name(cadre_event_type type); // "text_delta"
 

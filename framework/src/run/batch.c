@@ -1,159 +1,484 @@
-// Several calls at once: a fork and a thread for each, results in call order.
+// Several calls at once: a fork and a thread for each, outcomes in call order.
 //
-// The caller runs the first branch itself and waits for the others, which are woken by
-// the same marks. A branch that gets no thread fails with `busy`; nothing else stops.
+// 1. All branches are entered before any starts, and what the record says of them is
+//    looked at: one that ended answers, and where one has won, nobody else runs.
+// 2. Of a batch that waits for all and is not listened to, the caller runs the first
+//    branch itself. Else it waits, listens, and is free to stop the others.
+// 3. A branch that gets no thread fails with `busy`; nothing else stops.
+// 4. What a branch's thread needs is its own: one that does not heed its mark outlives
+//    the batch (tree/abandon.h).
 #include "run/call.h"
 
 #include "run/arguments.h"
+#include "tree/abandon.h"
 #include "tree/outbox.h"
+#include "tree/race.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
+enum {
+    KEY_SIZE = 64
+};
+
+// What a thread has of its branch. Its caller frees it, or it does when abandoned.
 typedef struct branch {
-    cadre_frame *frame; // NULL: was not entered
-    cdr_entered how;    // a record answers by itself
-    cadre_status status;
-    cadre_error err;
+    cadre_frame *frame;
     cdr_ran ran;
     cdr_strand *parent;
     int *pending;
+    bool is_done;      // guarded by tree->mu, as is:
+    bool is_abandoned; // nobody waits for it any more
 } branch;
+
+// What the caller has of one.
+typedef struct entry {
+    cadre_frame *frame; // NULL: was refused
+    cdr_entered how;    // a record answers by itself
+    cadre_error err;    // of one that was refused, or got no thread
+    branch *branch;     // NULL: nothing of it runs
+    cdr_ran own;        // of one that the caller ended itself
+    bool has_own;
+} entry;
+
+typedef struct batch_run {
+    cadre_frame *frame;
+    const cadre_batch *asked;
+    entry *entries;
+    size_t n;
+    int pending;
+    cdr_race race;
+    cdr_hearing *hearing; // NULL: nobody listens
+    bool is_stopped;      // by who listens
+    bool may_go_on;       // something of it is left, which may still tell
+} batch_run;
+
+// --- A branch's thread ---
 
 static void run_branch(void *arg)
 {
     branch *b = arg;
     cdr_strand strand;
+    cdr_tree *tree = b->frame->tree;
     cdr_strand_init(&strand);
     cdr_execute(b->frame, &strand, &b->ran);
-    cdr_tree_flush(b->frame->tree, NULL); // a lost store marks the frames; they tell
+    cdr_tree_flush(tree, NULL); // a lost store marks the frames; they tell
     cdr_strand_fini(&strand);
-    cdr_park_settle(b->frame->tree, b->parent, b->pending);
+    cdr_mutex_lock(&tree->mu);
+    b->is_done = true;
+    bool is_abandoned = b->is_abandoned;
+    cdr_mutex_unlock(&tree->mu);
+    if (!is_abandoned) {
+        cdr_park_settle(tree, b->parent, b->pending);
+        return;
+    }
+    cdr_ran_fini(&b->ran);
+    free(b);
+    cdr_straggler_leave(tree);
 }
 
-static void enter_branch(cadre_frame *frame, const cadre_call *call, branch *b)
+// --- Entering ---
+
+static const cdr_ear *ear_of(batch_run *batch, size_t i)
 {
-    b->err = (cadre_error)CADRE_ERROR_INIT;
-    b->status = cdr_check_call(frame, call, &b->err);
-    if (b->status == CADRE_OK)
-        b->status = cdr_enter_call(frame, call, true, &b->frame, &b->how, &b->err);
+    const cadre_call *call = batch->asked->calls[i];
+    if (batch->hearing == NULL || call == NULL)
+        return NULL;
+    batch->hearing->ears[i].agent = call->agent;
+    return &batch->hearing->ears[i];
 }
 
-static void fail_branch(branch *b)
+static void enter_all(batch_run *batch, bool is_fork)
 {
-    cdr_tree *tree = b->frame->tree;
+    cadre_frame *frame = batch->frame;
+    const cadre_batch *asked = batch->asked;
+    unsigned nth = ++frame->work->n_batches;
+    for (size_t i = 0; i < batch->n; i++) {
+        entry *e = &batch->entries[i];
+        char key[KEY_SIZE];
+        e->err = (cadre_error)CADRE_ERROR_INIT;
+        if (asked->key == NULL)
+            snprintf(key, sizeof key, "b%u/%zu", nth, i + 1);
+        else
+            snprintf(key, sizeof key, "%.32s/%zu", asked->key, i + 1);
+        cdr_callee callee = {.call = asked->calls[i],
+                             .is_fork = is_fork,
+                             .key = is_fork ? key : NULL,
+                             .ear = ear_of(batch, i)};
+        if (cdr_check_call(frame, callee.call, &e->err) != CADRE_OK)
+            continue;
+        cdr_enter_call(frame, &callee, &e->frame, &e->how, &e->err);
+    }
+}
+
+static bool is_single_winner(const batch_run *batch)
+{
+    return batch->asked->wait != CADRE_ALL;
+}
+
+// Says which branches compete; with a winner in the record the others end here.
+static bool set_race(batch_run *batch)
+{
+    cdr_tree *tree = batch->frame->tree;
+    cdr_race *race = &batch->race;
+    race->branches = calloc(batch->n, sizeof(cadre_frame *));
+    if (race->branches == NULL)
+        return false;
+    race->n_branches = race->winner = batch->n;
+    race->takes_any = batch->asked->wait == CADRE_ANY;
+    for (size_t i = 0; i < batch->n; i++)
+        race->branches[i] = batch->entries[i].frame;
+    if (!is_single_winner(batch))
+        return true;
+    cdr_mutex_lock(&tree->mu);
+    cdr_race_set_locked(race);
+    cdr_mutex_unlock(&tree->mu);
+    return true;
+}
+
+// --- Starting ---
+
+static void end_entry(batch_run *batch, entry *e, const cdr_ending *ending)
+{
+    cdr_tree *tree = batch->frame->tree;
+    cdr_mutex_lock(&tree->mu);
+    cdr_frame_end_locked(e->frame, ending);
+    e->own = (cdr_ran){.status = ending->status,
+                       .stop_reason = ending->stop_reason,
+                       .agent = e->frame->name,
+                       .failure = cdr_failure_ref(e->frame->failure),
+                       .usage = e->frame->usage};
+    cdr_mutex_unlock(&tree->mu);
+    e->has_own = true;
+}
+
+static void fail_entry(batch_run *batch, entry *e)
+{
     char id[CADRE_ID_TEXT_SIZE];
-    cadre_id_text(b->frame->id, id);
+    cadre_id_text(e->frame->id, id);
     cdr_ending ending = {.status = CADRE_FRAME_FAILED,
                          .stop_reason = CADRE_STOP_ERROR,
-                         .failure = cdr_failure_new(&b->err, b->frame->name, id)};
-    b->ran = (cdr_ran){.status = ending.status,
-                       .stop_reason = ending.stop_reason,
-                       .agent = b->frame->name,
-                       .failure = cdr_failure_ref(ending.failure)};
+                         .failure = cdr_failure_new(&e->err, e->frame->name, id)};
+    end_entry(batch, e, &ending);
+}
+
+static void start(batch_run *batch, entry *e)
+{
+    cdr_tree *tree = batch->frame->tree;
+    cdr_strand *strand = batch->frame->work->strand;
+    branch *b = calloc(1, sizeof *b);
+    if (b == NULL) {
+        cadre_fail(&e->err, CADRE_ENOMEM, "no memory for a branch");
+        fail_entry(batch, e);
+        return;
+    }
+    *b = (branch){.frame = e->frame, .parent = strand, .pending = &batch->pending};
+    e->branch = b;
+    cdr_park_enter(tree, strand, &batch->pending);
+    if (cdr_pool_run(tree->runtime->pool, run_branch, b, &e->err) == CADRE_OK)
+        return;
+    e->branch = NULL;
+    free(b);
+    fail_entry(batch, e);
+    cdr_park_settle(tree, strand, &batch->pending);
+}
+
+static bool must_run(const entry *e)
+{
+    return e->frame != NULL && e->how != CDR_ENTERED_RECORD;
+}
+
+// Starts all, but for `own`; losers of a recorded winner only end.
+static void start_all(batch_run *batch, const entry *own)
+{
+    static const cdr_ending lost = {.status = CADRE_FRAME_ABORTED,
+                                    .stop_reason = CADRE_STOP_ABORTED};
+    for (size_t i = 0; i < batch->n; i++) {
+        entry *e = &batch->entries[i];
+        if (!must_run(e) || e == own)
+            continue;
+        if (batch->race.winner < batch->n && e->frame->mark == CDR_MARK_OWNER)
+            end_entry(batch, e, &lost);
+        else
+            start(batch, e);
+    }
+}
+
+// --- Waiting ---
+
+static void stop_batch(batch_run *batch)
+{
+    cdr_tree *tree = batch->frame->tree;
+    batch->is_stopped = true;
     cdr_mutex_lock(&tree->mu);
-    cdr_frame_end_locked(b->frame, &ending);
+    cdr_race_stop_locked(&batch->race);
     cdr_mutex_unlock(&tree->mu);
 }
 
-// Starts all but the first that must run; gives that one.
-static branch *start_others(cadre_frame *frame, branch *branches, size_t n,
-                            int *pending)
+// Tells who listens what has come. One that said stop hears no more.
+static void hear(batch_run *batch)
 {
-    branch *own = NULL;
-    for (size_t i = 0; i < n; i++) {
-        branch *b = &branches[i];
-        if (b->frame == NULL || b->how == CDR_ENTERED_RECORD)
-            continue;
-        if (own == NULL) {
-            own = b;
-            continue;
-        }
-        b->parent = frame->work->strand;
-        b->pending = pending;
-        cdr_park_enter(frame->tree, b->parent, pending);
-        if (cdr_pool_run(frame->tree->runtime->pool, run_branch, b, &b->err) ==
-            CADRE_OK)
-            continue;
-        fail_branch(b);
-        cdr_park_settle(frame->tree, b->parent, pending);
-    }
-    return own;
+    const cadre_batch *asked = batch->asked;
+    if (batch->hearing == NULL)
+        return;
+    cdr_event_node *list = cdr_hearing_take(batch->hearing);
+    for (const cdr_event_node *node = list; node != NULL && !batch->is_stopped;
+         node = node->next)
+        if (!asked->listener(asked->listener_ctx, node->ear->agent, node->ear->index,
+                             &node->event))
+            stop_batch(batch);
+    cdr_event_free_list(list);
 }
 
-static void refused_outcome(cadre_frame *frame, const branch *b, cadre_outcome *out)
+// What has not ended by now does so without its threads.
+static void abandon_late(batch_run *batch)
 {
-    const char *text = cdr_arena_text(&frame->work->arena, b->err.text);
+    cdr_tree *tree = batch->frame->tree;
+    cdr_strand *strand = batch->frame->work->strand;
+    cdr_mutex_lock(&tree->mu);
+    for (size_t i = 0; i < batch->n; i++) {
+        entry *e = &batch->entries[i];
+        if (e->branch == NULL || e->branch->is_done)
+            continue;
+        cdr_frame_abandon_locked(e->frame);
+        e->branch->is_abandoned = true;
+        e->branch = NULL; // it frees itself
+        batch->may_go_on = true;
+        cdr_strand_settle(strand, &batch->pending);
+    }
+    cdr_mutex_unlock(&tree->mu);
+    cdr_park_join(tree, strand, &batch->pending);
+}
+
+static int64_t losers_until(batch_run *batch)
+{
+    cdr_tree *tree = batch->frame->tree;
+    cdr_mutex_lock(&tree->mu);
+    int64_t until = batch->race.is_decided ? batch->race.until_ms : CDR_NEVER;
+    cdr_mutex_unlock(&tree->mu);
+    return until;
+}
+
+static void await_all(batch_run *batch)
+{
+    cdr_tree *tree = batch->frame->tree;
+    cdr_strand *strand = batch->frame->work->strand;
+    for (;;) {
+        unsigned seen = cdr_strand_seen(strand);
+        bool is_settled = cdr_strand_is_settled(strand, &batch->pending);
+        hear(batch);
+        if (is_settled)
+            return;
+        int64_t until = losers_until(batch);
+        if (until <= cdr_tree_now_ms(tree)) {
+            abandon_late(batch);
+            return;
+        }
+        cdr_park_wait(tree, strand, &batch->pending, seen, until);
+    }
+}
+
+static void run_all(batch_run *batch)
+{
+    cadre_frame *frame = batch->frame;
+    entry *own = NULL;
+    for (size_t i = 0; i < batch->n && own == NULL; i++)
+        if (must_run(&batch->entries[i]))
+            own = &batch->entries[i];
+    if (is_single_winner(batch) || batch->hearing != NULL)
+        own = NULL;
+    start_all(batch, own);
+    if (own != NULL) {
+        cdr_execute(own->frame, frame->work->strand, &own->own);
+        own->has_own = true;
+        cdr_tree_flush(frame->tree, NULL); // others run on: this ending is stored now
+    }
+    if (own != NULL)
+        cdr_park_join(frame->tree, frame->work->strand, &batch->pending);
+    else
+        await_all(batch);
+}
+
+// --- Outcomes ---
+
+static void refused_outcome(cadre_frame *frame, const entry *e, cadre_outcome *out)
+{
+    const char *text = cdr_arena_text(&frame->work->arena, e->err.text);
     out->status = CADRE_FRAME_FAILED;
     out->stop_reason = CADRE_STOP_ERROR;
     out->error = text == NULL ? "" : text;
-    out->error_class = b->err.error_class;
+    out->error_class = e->err.error_class;
 }
 
-// Takes the outcomes in call order; the first failure is the batch's error.
-static cadre_status collect(cadre_frame *frame, branch *branches, size_t n,
-                            cadre_outcome *out, cadre_error *err)
+static cadre_status take_entry(cadre_frame *frame, entry *e, cadre_outcome *out,
+                               cadre_error *err)
 {
+    if (e->frame == NULL) {
+        refused_outcome(frame, e, out);
+        return cadre_fail_class(err, CADRE_EFAILED, e->err.error_class, false, "%s",
+                                e->err.text);
+    }
+    cdr_ran *ran = e->branch != NULL ? &e->branch->ran : e->has_own ? &e->own : NULL;
+    return cdr_leave_call(frame, e->frame, ran, out, err);
+}
+
+// None of them succeeded: one error for all.
+static cadre_status fail_all(const batch_run *batch, const cadre_outcome *out,
+                             cadre_error *err)
+{
+    cdr_buf text = CDR_BUF_INIT;
+    const char *name = batch->frame->name;
+    if (batch->is_stopped)
+        return cadre_fail_class(err, CADRE_EFAILED, CADRE_CLASS_ABORTED, false,
+                                "'%s': its calls were stopped by who listened to them",
+                                name);
+    for (size_t i = 0; i < batch->n; i++)
+        cdr_buf_printf(&text, "%s%s", i == 0 ? "" : "; ", out[i].error);
+    cadre_fail_class(err, CADRE_EFAILED, out[0].error_class, false,
+                     "'%s': none of %zu calls succeeded: %s", name, batch->n,
+                     cdr_buf_text(&text));
+    cdr_buf_fini(&text);
+    return CADRE_EFAILED;
+}
+
+// The first failure is the batch's error, but where one wins; then it is what the
+// winner came to.
+static cadre_status collect(batch_run *batch, cadre_outcome *out, cadre_error *err)
+{
+    cadre_frame *frame = batch->frame;
+    size_t winner = batch->race.winner;
+    bool is_single = is_single_winner(batch);
     cadre_status result = CADRE_OK;
-    for (size_t i = 0; i < n; i++) {
-        branch *b = &branches[i];
-        cadre_status status;
-        if (b->frame == NULL) {
-            refused_outcome(frame, b, &out[i]);
-            status = cadre_fail_class(err, CADRE_EFAILED, b->err.error_class, false,
-                                      "%s", b->err.text);
-        } else {
-            status = cdr_leave_call(frame, b->frame,
-                                    b->how == CDR_ENTERED_RECORD ? NULL : &b->ran,
-                                    &out[i], err);
-        }
-        if (result == CADRE_OK)
+    for (size_t i = 0; i < batch->n; i++) {
+        cadre_error dropped = CADRE_ERROR_INIT;
+        bool is_own = !is_single || i == winner;
+        cadre_status status =
+            take_entry(frame, &batch->entries[i], &out[i], is_own ? err : &dropped);
+        if (is_own && result == CADRE_OK)
             result = status;
+        batch->may_go_on |= out[i].status == CADRE_FRAME_WAITING;
     }
     cadre_status stopped = cdr_frame_stopped(frame, err);
-    if (stopped == CADRE_OK)
-        stopped = frame->work->sticky;
-    return stopped == CADRE_OK ? result : stopped;
+    if (stopped != CADRE_OK)
+        return stopped;
+    if (frame->work->sticky != CADRE_OK)
+        return cdr_fail_sticky(frame, err);
+    if ((is_single && winner == batch->n) || batch->is_stopped)
+        return fail_all(batch, out, err);
+    return result;
+}
+
+// Frames that are left, of stragglers and of what waits for a person, keep their ears.
+static void batch_fini(batch_run *batch)
+{
+    cdr_tree *tree = batch->frame->tree;
+    for (size_t i = 0; i < batch->n; i++)
+        free(batch->entries[i].branch);
+    if (batch->hearing != NULL && batch->may_go_on) {
+        cdr_hearing_close(batch->hearing);
+        cdr_mutex_lock(&tree->mu);
+        batch->hearing->next = tree->hearings_ended;
+        tree->hearings_ended = batch->hearing;
+        cdr_mutex_unlock(&tree->mu);
+    } else {
+        cdr_hearing_free(batch->hearing);
+    }
+    free(batch->entries);
+    free(batch->race.branches);
+}
+
+// Calls that were checked as far as the batch itself goes; `out` has room for all.
+static cadre_status run_batch(cadre_frame *frame, const cadre_batch *asked,
+                              bool is_fork, cadre_outcome *out, cadre_error *err)
+{
+    batch_run batch = {.frame = frame, .asked = asked, .n = asked->n_calls};
+    bool has_memory = true;
+    batch.entries = calloc(batch.n, sizeof *batch.entries);
+    if (asked->listener != NULL) {
+        batch.hearing = cdr_hearing_new(frame->work->strand, frame->ear, batch.n);
+        has_memory = batch.hearing != NULL;
+    }
+    if (!has_memory || batch.entries == NULL) {
+        cdr_hearing_free(batch.hearing);
+        free(batch.entries);
+        return cadre_fail(err, CADRE_ENOMEM, "no memory for a batch");
+    }
+    enter_all(&batch, is_fork);
+    cadre_status status = CADRE_OK;
+    if (set_race(&batch)) {
+        run_all(&batch);
+        status = collect(&batch, out, err);
+    } else {
+        status = cadre_fail(err, CADRE_ENOMEM, "no memory for a batch");
+    }
+    if (asked->winner != NULL)
+        *asked->winner = batch.race.winner;
+    batch_fini(&batch);
+    return status;
+}
+
+cadre_status cdr_call_heard(cadre_frame *frame, const cdr_callee *callee,
+                            cadre_outcome *out, cadre_error *err)
+{
+    cadre_call call = *callee->call;
+    const cadre_call *calls[] = {&call};
+    cadre_outcome own;
+    cadre_batch asked = {.struct_size = sizeof asked,
+                         .wait = CADRE_ALL,
+                         .calls = calls,
+                         .n_calls = 1,
+                         .listener = call.listener,
+                         .listener_ctx = call.listener_ctx};
+    call.listener = NULL;
+    cdr_outcome_clear(&own);
+    return run_batch(frame, &asked, callee->is_fork, out == NULL ? &own : out, err);
+}
+
+static cadre_status check_batch(cadre_frame *frame, const cadre_batch *batch,
+                                cadre_error *err)
+{
+    const char *name = frame->name;
+    if (batch == NULL || batch->struct_size < sizeof *batch)
+        return cadre_fail(err, CADRE_EINVAL, "'%s': a batch without CADRE_BATCH", name);
+    cadre_status status = cdr_check_array((cdr_argument){name, "cadre_batch.calls"},
+                                          batch->calls, batch->n_calls, err);
+    if (status == CADRE_OK)
+        status =
+            cdr_check_text((cdr_argument){name, "cadre_batch.key"}, batch->key, err);
+    if (status != CADRE_OK)
+        return status;
+    if (batch->wait < CADRE_ALL || batch->wait > CADRE_RACE)
+        return cadre_fail(err, CADRE_EINVAL,
+                          "'%s': cadre_batch.wait is %d, which is no cadre_wait", name,
+                          (int)batch->wait);
+    for (size_t i = 0; i < batch->n_calls; i++)
+        if (batch->calls[i] != NULL && batch->calls[i]->listener != NULL)
+            return cadre_fail(
+                err, CADRE_EINVAL,
+                "'%s': call %zu of a batch has a listener; give it to the "
+                "batch",
+                name, i);
+    return CADRE_OK;
 }
 
 cadre_status cadre_frame_batch(cadre_frame *frame, const cadre_batch *batch,
                                cadre_outcome *out, cadre_error *err)
 {
-    int pending = 0;
     if (frame == NULL)
         return cdr_fail_null(err, __func__);
-    if (batch == NULL || batch->struct_size < sizeof *batch)
-        return cadre_fail(err, CADRE_EINVAL, "'%s': a batch without CADRE_BATCH",
-                          frame->name);
-    cadre_status status =
-        cdr_check_array((cdr_argument){frame->name, "cadre_batch.calls"}, batch->calls,
-                        batch->n_calls, err);
+    cadre_status status = check_batch(frame, batch, err);
     if (status != CADRE_OK)
         return status;
-    for (size_t i = 0; out != NULL && i < batch->n_calls; i++)
-        cdr_outcome_clear(&out[i]);
-    if (batch->wait != CADRE_ALL)
-        return cadre_fail(err, CADRE_EINVAL,
-                          "'%s': a batch waits for CADRE_ALL, %d is not known",
-                          frame->name, (int)batch->wait);
-    if (batch->n_calls == 0)
-        return cdr_check_frame(frame, err);
-    branch *branches = calloc(batch->n_calls, sizeof *branches);
+    if (batch->winner != NULL)
+        *batch->winner = batch->n_calls;
     cadre_outcome *outcomes = out;
     if (outcomes == NULL)
-        outcomes = cadre_frame_alloc(frame, batch->n_calls * sizeof *outcomes);
-    if (branches == NULL || outcomes == NULL) {
-        free(branches);
+        outcomes = cadre_frame_alloc(frame, (batch->n_calls + 1) * sizeof *outcomes);
+    if (outcomes == NULL)
         return cadre_fail(err, CADRE_ENOMEM, "no memory for a batch");
-    }
     for (size_t i = 0; i < batch->n_calls; i++)
-        enter_branch(frame, batch->calls[i], &branches[i]);
-    branch *own = start_others(frame, branches, batch->n_calls, &pending);
-    if (own != NULL) {
-        cdr_execute(own->frame, frame->work->strand, &own->ran);
-        cdr_tree_flush(frame->tree, NULL); // others run on: this ending is stored now
-    }
-    cdr_park_join(frame->tree, frame->work->strand, &pending);
-    status = collect(frame, branches, batch->n_calls, outcomes, err);
-    free(branches);
-    return status;
+        cdr_outcome_clear(&outcomes[i]);
+    if (batch->n_calls == 0)
+        return cdr_check_frame(frame, err);
+    return run_batch(frame, batch, true, outcomes, err);
 }

@@ -155,18 +155,21 @@ static cadre_status enter_locked(cadre_frame *frame, cdr_birth *birth,
     return status;
 }
 
-cadre_status cdr_enter_call(cadre_frame *frame, const cadre_call *call, bool fork,
+cadre_status cdr_enter_call(cadre_frame *frame, const cdr_callee *callee,
                             cadre_frame **child, cdr_entered *how, cadre_error *err)
 {
+    const cadre_call *call = callee->call;
+    bool fork = callee->is_fork;
     cdr_tree *tree = frame->tree;
     int64_t now_ns = cdr_clock_now_ns(tree->runtime->clock);
     cdr_birth birth = {
         .kind = CDR_FRAME_AGENT,
         .name = call->agent->info.name,
         .agent = call->agent,
-        .key = call->key,
+        .key = call->key == NULL ? callee->key : call->key,
         .is_named = call->key != NULL && (call->flags & CADRE_CALL_ONCE) == 0,
         .tools = call->tools,
+        .ear = callee->ear,
         .deadline_ms = chain_deadline(frame, call, now_ns),
         .timeout_ms = call->agent->timeout_ms,
         .started_ns = now_ns,
@@ -277,6 +280,7 @@ static void release_child(const cadre_frame *frame, cadre_frame *child,
     cdr_mutex_lock(&tree->mu);
     if (ran->status == CADRE_FRAME_WAITING) {
         child->scope = NULL;
+        child->race = NULL;
     } else {
         keep_for_name_locked(child, ran);
         cdr_frame_release_locked(child);
@@ -329,10 +333,13 @@ static cadre_status call_agent(cadre_frame *frame, const cadre_call *call, bool 
     cadre_frame *child = NULL;
     cdr_entered how = CDR_ENTERED_NEW;
     cdr_ran ran;
+    cdr_callee callee = {.call = call, .is_fork = fork};
     cdr_outcome_clear(out);
     cadre_status status = cdr_check_call(frame, call, err);
+    if (status == CADRE_OK && call->listener != NULL)
+        return cdr_call_heard(frame, &callee, out, err);
     if (status == CADRE_OK)
-        status = cdr_enter_call(frame, call, fork, &child, &how, err);
+        status = cdr_enter_call(frame, &callee, &child, &how, err);
     if (status != CADRE_OK)
         return status;
     if (how == CDR_ENTERED_RECORD)

@@ -6,9 +6,21 @@
 
 #include "run/execute.h"
 
-// Enters a child for a call; see cadre_frame_call. `fork`: a conversation of its own.
-cadre_status cdr_enter_call(cadre_frame *frame, const cadre_call *call, bool fork,
+// A call as it is entered.
+typedef struct cdr_callee {
+    const cadre_call *call;
+    bool is_fork;       // a conversation of its own
+    const char *key;    // of who gives none; NULL: automatic
+    const cdr_ear *ear; // NULL: nobody listens to this call
+} cdr_callee;
+
+// Enters a child for a call; see cadre_frame_call.
+cadre_status cdr_enter_call(cadre_frame *frame, const cdr_callee *callee,
                             cadre_frame **child, cdr_entered *how, cadre_error *err);
+
+// A single call with somebody who listens; call.listener is there. As cadre_frame_call.
+cadre_status cdr_call_heard(cadre_frame *frame, const cdr_callee *callee,
+                            cadre_outcome *out, cadre_error *err);
 
 // Fills the caller's outcome, in its arena, and releases the child. `ran` NULL: the
 // child answers from its record. Returns what the operation returns.

@@ -270,11 +270,25 @@ static cadre_frame *enter_source(cadre_frame *frame)
 
 // --- The chain ---
 
+// A mark that came after `run` had returned wins all the same: who marked it knows it
+// as stopped.
+static void heed_mark_locked(cadre_frame *frame, cdr_ending *ending)
+{
+    if (frame->mark == CDR_MARK_NONE || ending->status == CADRE_FRAME_ABORTED ||
+        ending->status == CADRE_FRAME_TIMEOUT)
+        return;
+    cdr_text_unref(ending->output);
+    cdr_failure_unref(ending->failure);
+    *ending = (cdr_ending){.status = CADRE_FRAME_ABORTED};
+    ending_of_mark(frame, ending);
+}
+
 // Ends the frames from the last one up to the first, in one commit.
 static void end_chain(cadre_frame *first, cadre_frame *last, cdr_ending *ending)
 {
     cdr_tree *tree = first->tree;
     cdr_mutex_lock(&tree->mu);
+    heed_mark_locked(last, ending);
     for (cadre_frame *frame = last;; frame = frame->parent) {
         cdr_ending own = *ending;
         own.failure = cdr_failure_ref(ending->failure);
@@ -304,7 +318,8 @@ void cdr_execute(cadre_frame *first, cdr_strand *strand, cdr_ran *ran)
             cdr_failure_unref(ending.failure);
         }
         cdr_mutex_lock(&tree->mu);
-        last->status = CADRE_FRAME_WAITING;
+        if (last->status < CADRE_FRAME_COMPLETED) // else it was abandoned
+            last->status = CADRE_FRAME_WAITING;
         last->deadline_ms = last->scope->deadline_ms; // its own time binds no other
         if (next->status == CADRE_FRAME_PENDING)
             cdr_frame_start_locked(next, true);
@@ -335,6 +350,10 @@ bool cdr_say_locked(cadre_frame *frame, cdr_message *message)
     cadre_event event = {.type = CADRE_EVENT_MESSAGE_END};
     if (message == NULL)
         return false;
+    if (frame->status >= CADRE_FRAME_COMPLETED) { // it was abandoned
+        cdr_message_unref(message);
+        return true;
+    }
     message->is_to_team = message->m.is_input && frame->agent->members.count > 0;
     if (!cdr_conversation_append_take(frame->conversation, message))
         return false;

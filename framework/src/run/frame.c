@@ -192,7 +192,7 @@ static void emit_progress(cadre_frame *frame, const char *text)
     event.u.tool_progress.name = frame->name;
     event.u.tool_progress.text = text;
     cdr_event_address(frame, &event, id);
-    cdr_queue_push_take(&frame->tree->queue, cdr_event_new(&event, NULL));
+    cdr_frame_show(frame, &event);
 }
 
 // The first piece opens the message that the next cadre_frame_set_output will end.
@@ -200,7 +200,6 @@ static void emit_piece(cadre_frame *frame, const char *text, size_t len)
 {
     cdr_event_id id;
     char message_id[CADRE_ID_TEXT_SIZE];
-    cdr_queue *queue = &frame->tree->queue;
     bool is_first = cadre_id_is_none(frame->work->open_message);
     if (is_first)
         frame->work->open_message = cadre_id_new();
@@ -209,21 +208,20 @@ static void emit_piece(cadre_frame *frame, const char *text, size_t len)
         cadre_event start = {.type = CADRE_EVENT_MESSAGE_START};
         cdr_event_address(frame, &start, id);
         start.u.message_start.message_id = message_id;
-        cdr_queue_push_take(queue, cdr_event_new(&start, NULL));
+        cdr_frame_show(frame, &start);
     }
     cadre_event event = {.type = CADRE_EVENT_TEXT_DELTA};
     cdr_event_address(frame, &event, id);
     event.u.delta.message_id = message_id;
     event.u.delta.text = text;
     event.u.delta.len = len;
-    cdr_queue_await_room(queue);
-    cdr_queue_push_delta(queue, &event);
+    cdr_frame_await_room(frame);
+    cdr_frame_show_delta(frame, &event);
 }
 
 void cadre_frame_emit(cadre_frame *frame, const char *text, size_t len)
 {
-    if (frame == NULL || text == NULL || frame->is_quiet ||
-        cdr_queue_is_deaf(&frame->tree->queue))
+    if (frame == NULL || text == NULL || frame->is_quiet || !cdr_frame_is_heard(frame))
         return;
     cdr_buf clean = CDR_BUF_INIT;
     cdr_utf8_append(&clean, text, strnlen(text, len));

@@ -35,6 +35,7 @@ typedef struct model_call {
     cdr_event_id id;
     cadre_event delta; // addressed once, filled for each piece
     cdr_paused paused;
+    cdr_queue *paused_at; // the one it waits for, or waited last; NULL: none
     cdr_attempt *attempt;
     int pending;
     int64_t retry_after_ms;
@@ -49,27 +50,22 @@ static void show_piece(void *ctx, bool is_reasoning, const char *text, size_t le
 {
     model_call *call = ctx;
     cadre_event event = call->delta;
-    if (call->frame->is_quiet)
-        return;
     event.type = is_reasoning ? CADRE_EVENT_REASONING_DELTA : CADRE_EVENT_TEXT_DELTA;
     event.u.delta.message_id = call->message_text;
     event.u.delta.text = text;
     event.u.delta.len = len;
     if (call->model->ops->answer != NULL) // this is the frame's own thread
-        cdr_queue_await_room(&call->frame->tree->queue);
-    cdr_queue_push_delta(&call->frame->tree->queue, &event);
+        cdr_frame_await_room(call->frame);
+    cdr_frame_show_delta(call->frame, &event);
 }
 
 static void show_passing(model_call *call, cadre_event *event)
 {
-    cdr_queue *queue = &call->frame->tree->queue;
-    if (call->frame->is_quiet || cdr_queue_is_deaf(queue))
-        return;
     event->frame_id = call->delta.frame_id;
     event->thread_id = call->delta.thread_id;
     event->agent = call->delta.agent;
     event->is_main = call->delta.is_main;
-    cdr_queue_push_take(queue, cdr_event_new(event, NULL));
+    cdr_frame_show(call->frame, event);
 }
 
 // --- One attempt ---
@@ -83,7 +79,11 @@ static void on_done(void *ctx)
 static bool is_full(void *ctx)
 {
     model_call *call = ctx;
-    return cdr_queue_is_full(&call->frame->tree->queue, &call->paused);
+    cdr_queue *queue = &call->frame->tree->queue;
+    if (!cdr_queue_is_full(queue, &call->paused))
+        queue = cdr_ear_full(call->frame->ear, &call->paused);
+    call->paused_at = queue;
+    return queue != NULL;
 }
 
 static void resume_attempt(void *ctx)
@@ -133,7 +133,8 @@ static cadre_status send_request(model_call *call, const cadre_http *http,
     if (status != CADRE_OK)
         return status;
     await_attempt(call);
-    cdr_queue_forget(&call->frame->tree->queue, &call->paused);
+    if (call->paused_at != NULL)
+        cdr_queue_forget(call->paused_at, &call->paused);
     status = cdr_attempt_finish(call->attempt, &call->retry_after_ms, err);
     call->attempt = NULL;
     return status;
@@ -348,6 +349,12 @@ static bool record_answer(model_call *call, cadre_answer *answer)
         return false;
     cdr_message_ref(message);
     cdr_mutex_lock(&agent->tree->mu);
+    if (agent->status >= CADRE_FRAME_COMPLETED) { // it was abandoned meanwhile
+        cdr_mutex_unlock(&agent->tree->mu);
+        cdr_message_unref(message);
+        cdr_message_unref(message);
+        return false;
+    }
     cadre_event event = {.type = CADRE_EVENT_MESSAGE_END};
     event.u.message_end.finish = call->sink.finish;
     event.u.message_end.usage = call->sink.usage;

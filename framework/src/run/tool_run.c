@@ -99,6 +99,11 @@ void cdr_tool_settle_locked(cadre_frame *frame, cdr_tool_entry *entry,
 {
     if (entry->is_settled || entry->frame == NULL)
         return;
+    if (entry->frame->status >= CADRE_FRAME_COMPLETED) { // it was abandoned
+        entry->is_settled = true;
+        entry->code = CADRE_RESULT_ABORTED;
+        return;
+    }
     char *cut = capped(result->text);
     const char *text = cut == NULL ? result->text : cut;
     cdr_text *output = cdr_text_new(text, strlen(text));

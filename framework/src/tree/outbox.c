@@ -234,10 +234,10 @@ int64_t cdr_outbox_event_locked(cadre_frame *frame, cadre_event *event,
     cdr_tree *tree = frame->tree;
     bool is_stream = event->type == CADRE_EVENT_STREAM_START ||
                      event->type == CADRE_EVENT_STREAM_END;
-    if (frame->is_quiet && !is_stream)
+    if ((frame->is_quiet && !is_stream) || frame->is_silent)
         return 0;
     event->seq = is_durable ? ++tree->last_seq : 0;
-    if (cdr_queue_is_deaf(&tree->queue))
+    if (cdr_queue_is_deaf(&tree->queue) && frame->ear == NULL)
         return event->seq;
     cdr_event_id id;
     cdr_event_address(frame, event, id);
@@ -246,6 +246,7 @@ int64_t cdr_outbox_event_locked(cadre_frame *frame, cadre_event *event,
         lose_locked(tree);
         return event->seq;
     }
+    node->ear = frame->ear;
     cdr_outbox *outbox = &tree->outbox;
     if (outbox->events == NULL)
         outbox->events_end = &outbox->events;
@@ -253,6 +254,41 @@ int64_t cdr_outbox_event_locked(cadre_frame *frame, cadre_event *event,
     outbox->events_end = &node->next;
     tree->n_appended++;
     return event->seq;
+}
+
+void cdr_tree_show_take(cdr_tree *tree, cdr_event_node *list)
+{
+    cdr_ear_tell(list);
+    cdr_queue_push_take(&tree->queue, list);
+}
+
+void cdr_frame_show(cadre_frame *frame, const cadre_event *event)
+{
+    if (frame->is_quiet || frame->mark != CDR_MARK_NONE || !cdr_frame_is_heard(frame))
+        return;
+    cdr_event_node *node = cdr_event_new(event, NULL);
+    if (node != NULL)
+        node->ear = frame->ear;
+    cdr_tree_show_take(frame->tree, node);
+}
+
+void cdr_frame_show_delta(cadre_frame *frame, const cadre_event *event)
+{
+    if (frame->is_quiet || frame->mark != CDR_MARK_NONE)
+        return;
+    cdr_ear_tell_delta(frame->ear, event);
+    cdr_queue_push_delta(&frame->tree->queue, event, NULL);
+}
+
+void cdr_frame_await_room(cadre_frame *frame)
+{
+    cdr_ear_await_room(frame->ear);
+    cdr_queue_await_room(&frame->tree->queue);
+}
+
+bool cdr_frame_is_heard(cadre_frame *frame)
+{
+    return frame->ear != NULL || !cdr_queue_is_deaf(&frame->tree->queue);
 }
 
 // --- Flushing ---
@@ -317,7 +353,7 @@ static void flush_once_locked(cdr_tree *tree) CDR_REQUIRES(tree->mu)
     if (err.status == CADRE_OK && has_refused(&batch))
         cdr_watch_look(tree->runtime, &err);
     if (err.status == CADRE_OK)
-        cdr_queue_push_take(&tree->queue, batch.events);
+        cdr_tree_show_take(tree, batch.events);
     else
         cdr_event_free_list(batch.events);
     clear(&batch);

@@ -65,6 +65,34 @@ void cdr_park_join(cdr_tree *tree, cdr_strand *strand, int *pending)
     cdr_strand_join(strand, pending);
 }
 
+void cdr_park_wait(cdr_tree *tree, cdr_strand *strand, int *pending, unsigned seen,
+                   int64_t deadline_ms)
+{
+    cdr_mutex_lock(&tree->mu);
+    bool is_settled = cdr_strand_is_settled(strand, pending);
+    if (!is_settled) {
+        strand->joining = pending;
+        tree->park.n_active--;
+        look_locked(tree);
+    }
+    cdr_mutex_unlock(&tree->mu);
+    if (is_settled)
+        return;
+    cdr_strand_wait(strand, seen, tree->runtime->clock, deadline_ms);
+    cdr_mutex_lock(&tree->mu);
+    if (strand->joining == pending) { // else the last branch has handed its place over
+        strand->joining = NULL;
+        tree->park.n_active++;
+    }
+    cdr_mutex_unlock(&tree->mu);
+}
+
+void cdr_park_drop_locked(cdr_tree *tree)
+{
+    tree->park.n_active--;
+    look_locked(tree);
+}
+
 // --- Questions ---
 
 void cdr_park_ask_locked(cdr_tree *tree, cdr_asking *asking)

@@ -42,6 +42,14 @@ void cdr_park_settle(cdr_tree *tree, cdr_strand *parent, int *pending);
 // In place of cdr_strand_join.
 void cdr_park_join(cdr_tree *tree, cdr_strand *strand, int *pending);
 
+// In place of cdr_strand_wait, for one who waits for its branches and for more. Who
+// wakes it for something else can run, so it is counted again by its own hands.
+void cdr_park_wait(cdr_tree *tree, cdr_strand *strand, int *pending, unsigned seen,
+                   int64_t deadline_ms);
+
+// A branch that nobody waits for any more can no longer run.
+void cdr_park_drop_locked(cdr_tree *tree);
+
 // One who asks waits; wake it once, for whatever reason.
 void cdr_park_ask_locked(cdr_tree *tree, cdr_asking *asking);
 void cdr_park_forget_locked(cdr_tree *tree, cdr_asking *asking);

@@ -167,6 +167,8 @@ static void append_locked(cdr_queue *queue, cdr_event_node *node)
         queue->tail->next = node;
     queue->tail = node;
     queue->bytes += node->bytes;
+    if (queue->taker != NULL)
+        cdr_strand_wake(queue->taker);
 }
 
 static void await_room_locked(cdr_queue *queue) CDR_REQUIRES(queue->mu)
@@ -205,6 +207,19 @@ void cdr_queue_push_take(cdr_queue *queue, cdr_event_node *list)
     cdr_event_free_list(list);
 }
 
+void cdr_queue_push_now_take(cdr_queue *queue, cdr_event_node *list)
+{
+    cdr_mutex_lock(&queue->mu);
+    while (list != NULL && !queue->is_deaf && !queue->is_closed) {
+        cdr_event_node *next = list->next;
+        append_locked(queue, list);
+        list = next;
+    }
+    cdr_cond_broadcast(&queue->changed);
+    cdr_mutex_unlock(&queue->mu);
+    cdr_event_free_list(list);
+}
+
 // Lengthens a delta node. False: no memory; the piece is lost to the watcher only, the
 // message that follows has the whole text.
 static bool lengthen(cdr_event_node *node, const char *text, size_t len)
@@ -225,13 +240,16 @@ static bool lengthen(cdr_event_node *node, const char *text, size_t len)
     return true;
 }
 
-static bool continues(const cdr_event_node *tail, const cadre_event *event)
+static bool continues(const cdr_event_node *tail, const cadre_event *event,
+                      const struct cdr_ear *ear)
 {
-    return tail != NULL && tail->event.type == event->type && tail->delta != NULL &&
+    return tail != NULL && tail->ear == ear && tail->event.type == event->type &&
+           tail->delta != NULL &&
            strcmp(tail->event.u.delta.message_id, event->u.delta.message_id) == 0;
 }
 
-void cdr_queue_push_delta(cdr_queue *queue, const cadre_event *event)
+void cdr_queue_push_delta(cdr_queue *queue, const cadre_event *event,
+                          const struct cdr_ear *ear)
 {
     const char *text = event->u.delta.text;
     size_t len = event->u.delta.len;
@@ -240,7 +258,7 @@ void cdr_queue_push_delta(cdr_queue *queue, const cadre_event *event)
         cdr_mutex_unlock(&queue->mu);
         return;
     }
-    if (continues(queue->tail, event)) {
+    if (continues(queue->tail, event, ear)) {
         if (lengthen(queue->tail, text, len)) {
             queue->tail->bytes += len;
             queue->bytes += len;
@@ -248,6 +266,7 @@ void cdr_queue_push_delta(cdr_queue *queue, const cadre_event *event)
     } else {
         cdr_event_node *node = cdr_event_new(event, NULL);
         if (node != NULL) {
+            node->ear = ear;
             node->event.u.delta.len = 0;
             node->event.u.delta.text = "";
             if (lengthen(node, text, len))
@@ -332,17 +351,31 @@ void cdr_queue_close(cdr_queue *queue)
     cdr_mutex_unlock(&queue->mu);
 }
 
-cdr_event_node *cdr_queue_take(cdr_queue *queue)
+static cdr_event_node *take_locked(cdr_queue *queue) CDR_REQUIRES(queue->mu)
 {
-    cdr_mutex_lock(&queue->mu);
-    while (queue->head == NULL && !queue->is_closed)
-        cdr_cond_wait(&queue->changed, &queue->mu);
     cdr_event_node *list = queue->head;
     queue->head = queue->tail = NULL;
     queue->bytes = 0;
     resume_all_locked(queue);
     if (queue->n_blocked > 0)
         cdr_cond_broadcast(&queue->changed);
+    return list;
+}
+
+cdr_event_node *cdr_queue_take_now(cdr_queue *queue)
+{
+    cdr_mutex_lock(&queue->mu);
+    cdr_event_node *list = take_locked(queue);
+    cdr_mutex_unlock(&queue->mu);
+    return list;
+}
+
+cdr_event_node *cdr_queue_take(cdr_queue *queue)
+{
+    cdr_mutex_lock(&queue->mu);
+    while (queue->head == NULL && !queue->is_closed)
+        cdr_cond_wait(&queue->changed, &queue->mu);
+    cdr_event_node *list = take_locked(queue);
     cdr_mutex_unlock(&queue->mu);
     return list;
 }

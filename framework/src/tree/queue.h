@@ -16,6 +16,7 @@
 
 #include "base/mutex.h"
 #include "tree/conversation.h"
+#include "tree/strand.h"
 
 #define CDR_QUEUE_LIMIT ((size_t)64 * 1024)
 
@@ -24,8 +25,9 @@ typedef struct cdr_event_node cdr_event_node;
 struct cdr_event_node {
     cdr_event_node *next;
     cadre_event event;
-    cdr_message *message; // of a message_end; a reference
-    char *delta;          // of a delta: its growing text
+    cdr_message *message;      // of a message_end; a reference
+    const struct cdr_ear *ear; // who else listens; tree/ear.h
+    char *delta;               // of a delta: its growing text
     size_t delta_capacity;
     size_t bytes; // what it counts for
 };
@@ -49,6 +51,7 @@ typedef struct cdr_queue {
     bool is_wide;                // guarded by mu; the bound is off: the run is stopping
     bool is_closed;              // guarded by mu; nothing will be pushed any more
     atomic_bool is_deaf;         // set under mu, read by any; nobody listens
+    cdr_strand *taker;           // woken by each event, under mu; NULL: nobody is
 } cdr_queue;
 
 void cdr_queue_init(cdr_queue *queue);
@@ -61,9 +64,13 @@ void cdr_event_free_list(cdr_event_node *list);
 // Pushes a list of events, in order; takes them over. May wait (rule 1).
 void cdr_queue_push_take(cdr_queue *queue, cdr_event_node *list);
 
-// Pushes a piece of text; never waits. Texts of `event` are copied. A run's thread
-// waits for room before it (rule 1).
-void cdr_queue_push_delta(cdr_queue *queue, const cadre_event *event);
+// The same, and never waits.
+void cdr_queue_push_now_take(cdr_queue *queue, cdr_event_node *list);
+
+// Pushes a piece of text, for that ear; never waits. Texts of `event` are copied. A
+// run's thread waits for room before it (rule 1).
+void cdr_queue_push_delta(cdr_queue *queue, const cadre_event *event,
+                          const struct cdr_ear *ear);
 void cdr_queue_await_room(cdr_queue *queue);
 
 bool cdr_queue_is_full(cdr_queue *queue, cdr_paused *paused);
@@ -73,6 +80,9 @@ bool cdr_queue_is_deaf(cdr_queue *queue); // then events need not be made
 void cdr_queue_deafen(cdr_queue *queue);
 void cdr_queue_widen(cdr_queue *queue);
 void cdr_queue_close(cdr_queue *queue);
+
+// Takes all there is; NULL: nothing.
+cdr_event_node *cdr_queue_take_now(cdr_queue *queue);
 
 // Takes all there is; waits for the first. NULL: closed and empty.
 cdr_event_node *cdr_queue_take(cdr_queue *queue);

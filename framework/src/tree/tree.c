@@ -2,8 +2,10 @@
 #include "tree/tree.h"
 
 #include "base/pool.h"
+#include "tree/abandon.h"
 #include "tree/frame_table.h"
 #include "tree/outbox.h"
+#include "tree/race.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -180,6 +182,7 @@ static void inherit(cadre_frame *frame, const cdr_birth *birth)
     frame->is_main = same && (parent == NULL || parent->is_main);
     frame->is_fork = birth->is_fork || (parent != NULL && parent->is_fork);
     frame->is_quiet = birth->is_quiet || (parent != NULL && parent->is_quiet);
+    frame->ear = birth->ear != NULL || parent == NULL ? birth->ear : parent->ear;
     if (parent == NULL)
         return;
     frame->depth = parent->depth + (parent->kind == CDR_FRAME_AGENT ? 1 : 0);
@@ -232,7 +235,7 @@ static void tell_birth_locked(cadre_frame *frame, const cdr_birth *birth)
     cadre_event *event = birth->event;
     if (event == NULL && frame->kind == CDR_FRAME_AGENT) {
         event = &start;
-        if (frame->parent != NULL && !cdr_queue_is_deaf(&frame->tree->queue))
+        if (frame->parent != NULL && cdr_frame_is_heard(frame))
             cadre_id_text(frame->parent->id, parent);
         start.u.frame_start.parent_id = parent;
         start.u.frame_start.key = frame->key;
@@ -317,6 +320,8 @@ static void go_on_locked(cadre_frame *record, const cdr_birth *birth)
     record->was_waiting = record->status == CADRE_FRAME_WAITING;
     record->scope = birth->scope;
     record->tools = birth->tools;
+    record->ear =
+        birth->ear != NULL || record->parent == NULL ? birth->ear : record->parent->ear;
     record->history = (unsigned char)birth->history;
     record->is_named = birth->is_named;
     record->is_transfer = birth->is_transfer;
@@ -397,6 +402,8 @@ cadre_status cdr_frame_enter_locked(cadre_frame *parent, const cdr_birth *birth,
 
 void cdr_frame_start_locked(cadre_frame *frame, bool tell)
 {
+    if (is_ended(frame))
+        return; // it was abandoned meanwhile
     frame->status = CADRE_FRAME_RUNNING;
     frame->attempts++;
     if (tell)
@@ -417,10 +424,19 @@ void cdr_usage_add(cadre_usage *sum, const cadre_usage *more)
 
 static void drop_locked(cadre_frame *frame)
 {
+    cdr_tree *tree = frame->tree;
     assert(frame->live_children == NULL && frame->kept_children == NULL);
+    if (frame->is_retired)
+        return;
     list_remove(frame);
-    cdr_frame_table_remove_locked(frame->tree, frame);
-    frame_free(frame);
+    cdr_frame_table_remove_locked(tree, frame);
+    if (!frame->is_pinned) {
+        frame_free(frame);
+        return;
+    }
+    frame->is_retired = true;
+    frame->next = tree->retired;
+    tree->retired = frame;
 }
 
 // A run that was loaded and never ran has frames below its root.
@@ -439,12 +455,23 @@ static void free_frames(cdr_tree *tree)
     }
     if (root != NULL)
         frame_free(root);
+    while (tree->retired != NULL) {
+        cadre_frame *frame = tree->retired;
+        tree->retired = frame->next;
+        frame_free(frame);
+    }
+    while (tree->hearings_ended != NULL) {
+        cdr_hearing *hearing = tree->hearings_ended;
+        tree->hearings_ended = hearing->next;
+        cdr_hearing_free(hearing);
+    }
 }
 
 void cdr_tree_free(cdr_tree *tree)
 {
     if (tree == NULL)
         return;
+    cdr_straggler_await(tree);
     free_frames(tree);
     cdr_outbox_fini(&tree->outbox);
     cdr_outbox_fini(&tree->spare);
@@ -520,6 +547,7 @@ void cdr_frame_end_locked(cadre_frame *frame, const cdr_ending *ending)
     frame->failure = ending->failure;
     cdr_usage_add(&frame->usage, &ending->own);
     tell_end_locked(frame, ending);
+    cdr_race_look_locked(frame);
     for (cadre_frame *child = frame->kept_children; child != NULL;) {
         cadre_frame *next = child->next;
         drop_locked(child);
@@ -534,8 +562,8 @@ void cdr_frame_end_locked(cadre_frame *frame, const cdr_ending *ending)
 
 void cdr_frame_park_locked(cadre_frame *frame)
 {
-    if (frame->status == CADRE_FRAME_PENDING)
-        return; // it has not started
+    if (frame->status == CADRE_FRAME_PENDING || is_ended(frame))
+        return; // it has not started, or was abandoned meanwhile
     frame->status = CADRE_FRAME_WAITING;
     cdr_outbox_running_locked(frame);
 }

@@ -33,6 +33,7 @@
 #include "team/runtime.h"
 #include "team/team.h"
 #include "tree/conversation.h"
+#include "tree/ear.h"
 #include "tree/inbox.h"
 #include "tree/park.h"
 #include "tree/queue.h"
@@ -74,6 +75,8 @@ struct cadre_frame {
     cdr_scope_state *scope; // NULL: no transfers from here
     cadre_tools tools;      // that its caller lends its model
     cdr_work *work;         // while its `run` is under way
+    struct cdr_race *race;  // of a branch, one of which wins; tree/race.h
+    const cdr_ear *ear;     // its caller listens, or one further up
     cdr_text *input, *output;
     cdr_failure *failure;
     int64_t deadline_ms;     // its own and all above; CDR_NEVER
@@ -95,6 +98,9 @@ struct cadre_frame {
     bool was_running; // and it had started when the run was cut
     bool was_waiting; // and it had started, and waited for a person
     bool was_unsafe;  // and it is a tool that was not safe to run again
+    bool is_pinned;   // a straggler may still look at it; tree/abandon.h
+    bool is_retired;  // freed but for that
+    bool is_silent;   // nothing of it is told any more
     union {
         cadre_frame *source;     // live: who transferred to it, for return_to_source
         const char *answered_by; // ended, with a named key: whose answer it gave
@@ -122,6 +128,7 @@ struct cdr_work {
     cadre_id open_message;         // its pieces are shown; ended by the next output
     int turn;
     size_t n_spawned;    // runs of its own
+    unsigned n_batches;  // for automatic keys
     size_t n_read;       // messages of the conversation read again from the record
     size_t n_recorded;   // those that it held when `run` began
     int cancel_fd;       // -1: none yet
@@ -180,6 +187,9 @@ struct cdr_tree {
     cdr_arena arena;
     cdr_inbox inbox;
     cdr_park park;
+    int n_stragglers;            // threads that do not heed their mark
+    cadre_frame *retired;        // what they may still look at; by `next`
+    cdr_hearing *hearings_ended; // and those that they may still tell
 };
 
 typedef struct cdr_birth {
@@ -193,6 +203,7 @@ typedef struct cdr_birth {
     cdr_text *input;                // a reference is taken
     cdr_scope_state *scope;
     cadre_tools tools;
+    const cdr_ear *ear;  // NULL: the parent's
     int64_t deadline_ms; // 0: the parent's; else in its place, as after a transfer
     int64_t timeout_ms;  // 0: none of its own
     int64_t started_ns;  // from when its time counts; 0: now

@@ -1,0 +1,27 @@
+// Work that does not heed its mark: its frames end without it, and its thread goes on
+// until it notices.
+//
+// Rules:
+// 1. An abandoned frame and all below end aborted, in the record too, bottom-up.
+// 2. Whatever the thread may still look at, those frames and all above them, stays in
+//    memory until the tree goes: it is *pinned*, and *retired* where it would be freed.
+// 3. The thread can do nothing any more: its calls are refused by the mark, what it
+//    says and shows is dropped, an ending was the first one.
+// 4. The tree does not go before the thread has left it.
+//
+// Thread: _locked needs tree->mu; the others take it.
+#ifndef CDR_ABANDON_H
+#define CDR_ABANDON_H
+
+#include "tree/tree.h"
+
+// Ends a frame that runs on another thread, which leaves by cdr_straggler_leave.
+void cdr_frame_abandon_locked(cadre_frame *frame);
+
+// The last thing such a thread does: nothing of the tree may be touched afterwards.
+void cdr_straggler_leave(cdr_tree *tree);
+
+// Waits until all of them have left.
+void cdr_straggler_await(cdr_tree *tree);
+
+#endif

@@ -1,0 +1,33 @@
+// A batch of which one branch wins: any (the first success) or race (the first ending).
+//
+// Rules:
+// 1. Decided under the tree's mutex at the moment of an ending, so two at one instant
+//    give one winner. The marks of the losers are facts of the same commit.
+// 2. A branch that was marked because another one won is no winner, so the record of a
+//    decided batch says who won.
+//
+// Thread: _locked needs tree->mu.
+#ifndef CDR_RACE_H
+#define CDR_RACE_H
+
+#include "tree/tree.h"
+
+typedef struct cdr_race {
+    cadre_frame **branches; // NULL where an entry was refused
+    size_t n_branches;
+    size_t winner;    // n_branches: none yet
+    bool takes_any;   // only a success wins; else any ending
+    bool is_decided;  // somebody won, or it was stopped
+    int64_t until_ms; // when decided: how long losers are waited for
+} cdr_race;
+
+// Says of which race the branches are; before they run.
+void cdr_race_set_locked(cdr_race *race);
+
+// An ending of one of the branches.
+void cdr_race_look_locked(cadre_frame *ended);
+
+// Marks all branches that have not ended; nobody wins any more.
+void cdr_race_stop_locked(cdr_race *race);
+
+#endif
