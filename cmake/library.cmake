@@ -19,7 +19,8 @@ foreach(library IN ITEMS cadre cadre-static)
         $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
     target_link_libraries(${library}
         PUBLIC PkgConfig::CADRE_JANSSON
-        PRIVATE CURL::libcurl PkgConfig::CADRE_SQLITE PkgConfig::CADRE_YAML Threads::Threads m
+        PRIVATE CURL::libcurl PkgConfig::CADRE_LUA PkgConfig::CADRE_PCRE2
+            PkgConfig::CADRE_SQLITE PkgConfig::CADRE_YAML Threads::Threads m
             $<BUILD_INTERFACE:cadre_flags>)
 endforeach()
 if(NOT CADRE_SANITIZE)

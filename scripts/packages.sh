@@ -65,6 +65,8 @@ need_build() {
     need_library jansson libjansson-dev
     need_library yaml-0.1 libyaml-dev
     need_library sqlite3 libsqlite3-dev
+    need_library lua5.4 liblua5.4-dev
+    need_library libpcre2-8 libpcre2-dev
     need_library libedit libedit-dev
     need_file /etc/ssl/certs/ca-certificates.crt ca-certificates
 }

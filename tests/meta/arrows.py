@@ -7,7 +7,7 @@ import sys
 
 import tree
 
-CORE = ("base", "tree", "run", "net", "team")
+CORE = ("base", "tree", "run", "net", "team", "expression")
 
 
 def own_folder(path):

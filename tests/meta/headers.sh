@@ -39,9 +39,10 @@ if ! "$cxx" -std=c++17 $include $warn -fsyntax-only tests/meta/from_cpp.cpp; the
     echo "what cadre.h says of C++ is not true"
     failed=1
 fi
+private="-Iframework/src $(pkg-config --cflags lua5.4)"
 for file in $(find framework/src -name '*.h' | sort); do
     # shellcheck disable=SC2086
     compiles "${file#framework/src/}" "$cc" -x c -std=c17 -D_GNU_SOURCE \
-        -Iframework/src $include $warn_c
+        $private $include $warn_c
 done
 exit $failed

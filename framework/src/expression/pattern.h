@@ -1,0 +1,35 @@
+// Regular expressions over text that a model wrote: PCRE2 with limits.
+//
+// Patterns and texts are UTF-8; classes such as \w know all letters. A match ends: each
+// place of the text gets 100,000 steps, and all of them together the processor time
+// that the caller allows.
+//
+// Thread: a pattern may be used by many threads at once.
+#ifndef CDR_PATTERN_H
+#define CDR_PATTERN_H
+
+#include "cadre/error.h"
+
+#include <stdint.h>
+
+typedef struct cdr_pattern cdr_pattern;
+
+// Compiles `len` bytes. Errors: CADRE_EINVAL, the text quotes the pattern and says what
+// is wrong at which place; CADRE_ENOMEM.
+cadre_status cdr_pattern_new(const char *text, size_t len, cdr_pattern **out,
+                             cadre_error *err);
+void cdr_pattern_free(cdr_pattern *pattern);
+
+// Is this the text it was made of?
+bool cdr_pattern_is(const cdr_pattern *pattern, const char *text, size_t len);
+
+// Looks for a match anywhere in the text. `deadline_ns` is of cdr_cpu_now_ns. Errors:
+// CADRE_EFAILED of class hook when a limit is hit or the text is not UTF-8;
+// CADRE_ENOMEM.
+cadre_status cdr_pattern_match(const cdr_pattern *pattern, const char *text, size_t len,
+                               int64_t deadline_ns, bool *out, cadre_error *err);
+
+// The processor time of the calling thread.
+int64_t cdr_cpu_now_ns(void);
+
+#endif
