@@ -206,12 +206,18 @@ static void add_transfer(json_t *line, const cadre_event *event)
     set(line, "reason", name_or_null(event->u.transfer.reason));
 }
 
+// A value that the library gives as text; null for "".
+static json_t *json_of(const char *text)
+{
+    json_t *value = json_loads(text, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
+    return value == NULL ? json_null() : value;
+}
+
 static void add_interrupt(json_t *line, const cadre_event *event)
 {
-    json_t *choices = json_loads(event->u.interrupt.choices, 0, NULL);
     set(line, "question_id", cli_json_text(event->u.interrupt.question_id));
     set(line, "question", cli_json_text(event->u.interrupt.question));
-    set(line, "choices", choices == NULL ? json_null() : choices);
+    set(line, "choices", json_of(event->u.interrupt.choices));
 }
 
 static void add_stream_end(json_t *line, const cadre_event *event)
@@ -264,6 +270,10 @@ static void add_fields(json_t *line, const cadre_event *event)
         break;
     case CADRE_EVENT_INTERRUPT:
         add_interrupt(line, event);
+        break;
+    case CADRE_EVENT_STATE_DELTA:
+        set(line, "key", cli_json_text(event->u.state_delta.key));
+        set(line, "value", json_of(event->u.state_delta.value));
         break;
     case CADRE_EVENT_RETRY:
         set(line, "attempt", json_integer(event->u.retry.attempt));
@@ -329,6 +339,7 @@ static json_t *frame_json(const cadre_frame_info *frame, const char *parent_id)
     set(object, "error", error_json(&frame->error));
     set(object, "input", cli_json_text(frame->input));
     set(object, "output", cli_json_text(frame->output));
+    set(object, "delta", json_of(frame->delta));
     set(usage, "own", usage_json(&frame->own));
     set(usage, "subtree", usage_json(&frame->usage));
     set(object, "usage", usage);

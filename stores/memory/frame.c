@@ -327,10 +327,26 @@ static cadre_status find_live(const cdr_memory_trace *trace, cadre_fact *fact,
 static cdr_memory_undo before(cdr_memory_frame *frame)
 {
     return (cdr_memory_undo){.what = frame,
+                             .delta = frame->delta,
                              .start_seq = frame->start_seq,
                              .attempts = frame->attempts,
                              .restarts = frame->restarts,
                              .status = (cadre_frame_status)frame->status};
+}
+
+// Copies a text into the region; "" gives NULL. False: no memory.
+static bool keep_text(cdr_memory_region *region, const char *text, const char **out)
+{
+    size_t size = strlen(text_of(text)) + 1;
+    *out = NULL;
+    if (size == 1)
+        return true;
+    char *copy = cdr_memory_region_alloc(region, size);
+    if (!copy)
+        return false;
+    put_text(copy, text, size);
+    *out = copy;
+    return true;
 }
 
 cadre_status cdr_memory_frame_running(cdr_memory_trace *trace, cadre_fact *fact,
@@ -350,7 +366,12 @@ cadre_status cdr_memory_frame_running(cdr_memory_trace *trace, cadre_fact *fact,
         fact->refused = true;
         return CADRE_OK;
     }
+    const char *delta = NULL;
+    if (!keep_text(&trace->region, fact->u.frame.delta, &delta))
+        return no_memory(err);
     *undo = before(frame);
+    if (delta)
+        frame->delta = delta;
     frame->status = (unsigned char)said;
     frame->attempts = fact->u.frame.attempts;
     frame->restarts = fact->u.frame.restarts;
@@ -394,11 +415,9 @@ cadre_status cdr_memory_frame_mark(cdr_memory_trace *trace, cadre_fact *fact,
         return cadre_fail(err, CADRE_ESTORE, "%s: its mark has no reason",
                           name_frame(frame, name));
     }
-    size_t size = strlen(reason) + 1;
-    char *mark = cdr_memory_region_alloc(&trace->region, size);
-    if (!mark)
+    const char *mark = NULL;
+    if (!keep_text(&trace->region, reason, &mark))
         return no_memory(err);
-    memcpy(mark, reason, size);
     replace_marks(frame, NULL, mark);
     undo->what = frame;
     return CADRE_OK;
@@ -463,9 +482,11 @@ cadre_status cdr_memory_frame_end(cdr_memory_trace *trace, cadre_fact *fact,
                           name_frame(frame, name),
                           name_frame(frame->u.children, child));
     const cdr_memory_end *end = end_new(&trace->region, row);
-    if (!end)
+    const char *delta = NULL;
+    if (!end || !keep_text(&trace->region, row->delta, &delta))
         return no_memory(err);
     *undo = before(frame);
+    frame->delta = delta;
     if (row->attempts != 0)
         frame->attempts = row->attempts;
     frame->u.end = end;
@@ -476,6 +497,7 @@ cadre_status cdr_memory_frame_end(cdr_memory_trace *trace, cadre_fact *fact,
 
 static void put_back(cdr_memory_frame *frame, const cdr_memory_undo *undo)
 {
+    frame->delta = undo->delta;
     frame->status = (unsigned char)undo->status;
     frame->attempts = undo->attempts;
     frame->restarts = undo->restarts;

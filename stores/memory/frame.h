@@ -5,8 +5,8 @@
 //    birth is known by it, in later batches as well. (parent, key) and the live
 //    children of a frame leave them out.
 // 2. Rows and texts stand in the trace's region and never move. Of a row that is not
-//    refused only status, attempts, restarts, start_seq, mark, end and the links of
-//    live children ever change.
+//    refused only status, attempts, restarts, start_seq, mark, delta, end and the links
+//    of live children ever change.
 // 3. Every change tells in `undo` what was there; undone in reverse order the trace is
 //    as before. The memory goes back with the region.
 //
@@ -42,6 +42,7 @@ typedef struct cdr_memory_trace {
 typedef struct cdr_memory_undo {
     void *what;              // the frame or conversation; NULL: nothing was changed
     cdr_memory_trace *trace; // of a mark
+    const char *delta;
     int64_t start_seq;
     int attempts, restarts;
     cadre_frame_status status;

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-// Under 100 bytes beside the texts. What is the same as in the parent is read there.
+// About 100 bytes beside the texts. What is the same as in the parent is read there.
 struct cdr_memory_frame {
     cadre_id id;
     const cadre_id *conversation;   // shared with the parent where it is the same
@@ -17,7 +17,8 @@ struct cdr_memory_frame {
         cdr_memory_frame *children; // while it lives: its live children
         const cdr_memory_end *end;
     } u;
-    const char *mark; // NULL: none
+    const char *mark;  // NULL: none
+    const char *delta; // NULL: none
     int64_t start_seq, created_at;
     int depth, attempts, restarts;
     unsigned char status;

@@ -12,6 +12,7 @@ typedef struct cdr_memory_view {
     const cdr_memory_frame *frame;
     const cdr_memory_end *end; // NULL: it lives
     const char *mark;          // NULL: none
+    const char *delta;         // the same
     int64_t start_seq;
     int attempts, restarts;
     cadre_frame_status status;

@@ -137,6 +137,7 @@ static cadre_status give(const posted *p, const cadre_store_reader *reader,
                                .referer = "",
                                .input = "",
                                .output = "",
+                               .delta = "",
                                .error = ""};
         status = reader->frame(reader->ctx, &row, err);
     }

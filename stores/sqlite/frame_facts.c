@@ -248,6 +248,7 @@ cadre_status cdr_sqlite_run_frame(cdr_sqlite_batch *b, cadre_fact *fact,
     cdr_sqlite_call_number(&call, row->restarts);
     cdr_sqlite_call_number(&call, row->start_seq);
     cdr_sqlite_call_text(&call, cadre_frame_status_name(row->status));
+    cdr_sqlite_call_text_or_null(&call, row->delta);
     cadre_status status = cdr_sqlite_call_run(&call, &n_changed, err);
     if (status != CADRE_OK || n_changed > 0)
         return status;
@@ -312,6 +313,7 @@ static cadre_status update_end(cdr_sqlite_batch *b, const cadre_frame_row *row,
     cdr_sqlite_call_number(&call, row->end_seq);
     cdr_sqlite_call_number(&call, row->completed_at);
     cdr_sqlite_call_number(&call, row->duration_ms);
+    cdr_sqlite_call_text_or_null(&call, row->delta);
     return cdr_sqlite_call_run(&call, n_changed, err);
 }
 

@@ -107,6 +107,7 @@ static cadre_status give_frame(const reading *r, cdr_sqlite_call *call,
     row.created_at = cdr_sqlite_take_number(call);
     row.completed_at = cdr_sqlite_take_number(call);
     row.duration_ms = cdr_sqlite_take_number(call);
+    row.delta = cdr_sqlite_take_text(call);
     return r->to->frame(r->to->ctx, &row, err);
 }
 

@@ -183,6 +183,9 @@ static const char indexes_2[] =
     "CREATE INDEX messages_inbox ON messages (position)"
     " WHERE position IS NULL;";
 
+// What a frame added to the state of its run.
+static const char tables_3[] = "ALTER TABLE frames ADD COLUMN delta TEXT;";
+
 enum {
     PARTS = 4
 };
@@ -190,6 +193,7 @@ enum {
 static const char *const steps[][PARTS] = {
     {tables_1, indexes_1, triggers_1, views_1},
     {indexes_2},
+    {tables_3},
 };
 
 enum {

@@ -18,7 +18,7 @@
     "own_input_tokens, own_output_tokens, own_cached_input_tokens, "                   \
     "own_reasoning_tokens, model_calls, tool_calls, input_tokens, output_tokens, "     \
     "cached_input_tokens, reasoning_tokens, start_seq, end_seq, created_at, "          \
-    "completed_at, duration_ms"
+    "completed_at, duration_ms, delta"
 
 #define MESSAGE_COLUMNS                                                                \
     "id, conversation_id, frame_id, position, seq, role, agent, recipient, content, "  \
@@ -68,7 +68,7 @@ static const char *const texts[CDR_SQLITE_N_STATEMENTS] = {
 
     [CDR_SQLITE_RUN_FRAME] =
         "UPDATE frames SET status = ?6, attempts = ?3, restarts = ?4, "
-        "start_seq = iif(?5 = 0, start_seq, ?5) "
+        "start_seq = iif(?5 = 0, start_seq, ?5), delta = ifnull(?7, delta) "
         "WHERE id = ?1 AND trace_id = ?2 AND " IS_OPEN,
 
     // What has another mark was marked before with all below it, and nothing is born
@@ -90,7 +90,7 @@ static const char *const texts[CDR_SQLITE_N_STATEMENTS] = {
         "own_cached_input_tokens = ?14, own_reasoning_tokens = ?15, model_calls = ?16, "
         "tool_calls = ?17, input_tokens = ?18, output_tokens = ?19, "
         "cached_input_tokens = ?20, reasoning_tokens = ?21, end_seq = ?22, "
-        "completed_at = ?23, duration_ms = ?24 "
+        "completed_at = ?23, duration_ms = ?24, delta = ?25 "
         "WHERE id = ?1 AND trace_id = ?2 AND completed_at IS NULL AND NOT EXISTS "
         "(SELECT 1 FROM frames AS child INDEXED BY frames_live "
         "WHERE child.trace_id = ?2 AND child.parent_id = ?1 "

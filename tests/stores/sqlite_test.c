@@ -208,7 +208,7 @@ static void test_sqlite__refuses_a_newer_schema(void)
     set_up(&f);
     make_store(&f);
     ask(f.path, "PRAGMA user_version = 1001", said);
-    check_refused(&f, "newer cadre (schema 1001, this one knows up to 2)");
+    check_refused(&f, "newer cadre (schema 1001, this one knows up to 3)");
     tear_down(&f);
 }
 
@@ -327,7 +327,7 @@ static void test_sqlite__takes_an_empty_file_and_makes_a_new_one(void)
     make_store(&f);
     check_asks(f.path, "SELECT count(*) FROM traces", "1");
     check_asks(f.path, "PRAGMA application_id", "1128350802");
-    check_asks(f.path, "PRAGMA user_version", "2");
+    check_asks(f.path, "PRAGMA user_version", "3");
     check_asks(f.path, "PRAGMA journal_mode", "wal");
     char missing[FOLDER_PATH_SIZE + 16];
     snprintf(missing, sizeof(missing), "%s/none/store.db", f.folder.path);
@@ -345,7 +345,7 @@ static void test_sqlite__brings_an_older_file_up_to_date(void)
     write_file(f.path, "", 0);
     ask(f.path, "PRAGMA application_id = 1128350802", said);
     make_store(&f);
-    check_asks(f.path, "PRAGMA user_version", "2");
+    check_asks(f.path, "PRAGMA user_version", "3");
     check_asks(f.path, "SELECT status FROM frames", "running");
     tear_down(&f);
 }
@@ -438,12 +438,12 @@ static void test_sqlite__tables_refuse_what_is_forbidden(void)
         {"INSERT INTO frames SELECT 'x', trace_id, id, 0, conversation_id, 'k', kind, "
          "name, referer, input, depth, 'running', 0, 0, 0, NULL, NULL, NULL, NULL, "
          "NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, "
-         "NULL, NULL, 0, NULL, 0, NULL, NULL FROM frames WHERE key = 'a'",
+         "NULL, NULL, 0, NULL, 0, NULL, NULL, NULL FROM frames WHERE key = 'a'",
          "no birth"},
         {"INSERT INTO frames SELECT 'x', trace_id, id, 0, conversation_id, 'k', kind, "
          "name, referer, input, depth, 'running', 0, 0, 0, NULL, NULL, NULL, NULL, "
          "NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, "
-         "NULL, NULL, 0, NULL, 0, NULL, NULL FROM frames WHERE key = 'b'",
+         "NULL, NULL, 0, NULL, 0, NULL, NULL, NULL FROM frames WHERE key = 'b'",
          "no birth"},
         {"UPDATE conversations SET owner_frame_id = NULL, "
          "owner_conversation_id = NULL",

@@ -125,28 +125,57 @@ static void check_answers(fixture *f, cadre_run *run)
     cadre_run_free(run);
 }
 
-// --- Version 1 ---
+// --- Each version ---
+
+// What a dump holds: samples/customer-desk, run three times.
+typedef struct old_file {
+    const char *dump, *version;
+    const char *alone, *session, *cut; // ids of the runs
+} old_file;
+
+static const old_file old_files[] = {
+    {"v1.sql", "1", "0rfxrt124pv3-1", "bs0sqjs7cxxq-1", "y25cf9zewrmc-1"},
+    {"v2.sql", "2", "g96jkxr0yba5-1", "3ka5aeny0fsy-1", "w32e9ssw58t8-1"},
+};
+
+#define NEWEST "3"
+
+static void check_runs(fixture *f, const old_file *old, const char *cut)
+{
+    char expected[256];
+    snprintf(expected, sizeof expected,
+             "%s customer-desk %s\n%s customer-desk completed\n"
+             "%s customer-desk completed\n",
+             old->cut, cut, old->session, old->alone);
+    check_listed(f, expected);
+}
+
+static void for_each_file(void (*check)(const old_file *old))
+{
+    for (size_t i = 0; i < sizeof old_files / sizeof old_files[0]; i++)
+        check(&old_files[i]);
+}
 
 static const char schema_sql[] =
     "SELECT group_concat(type || ' ' || name || ' ' || tbl_name || ' ' || "
     "ifnull(sql, ''), char(10)) FROM (SELECT * FROM sqlite_schema ORDER BY name)";
 
-// Tables, indexes, triggers and views are those of a new file.
-static void test_sqlite_versions__v1_becomes_as_a_new_file(void)
+static void check_as_new(const old_file *old)
 {
     static char fresh[32 * 1024];
     fixture f;
-    if (!load(&f, "v1.sql"))
+    if (!load(&f, old->dump))
         return;
-    char old[FOLDER_PATH_SIZE];
-    memcpy(old, f.path, sizeof old);
-    check_asks(f.path, "PRAGMA user_version", "1");
+    char path[FOLDER_PATH_SIZE];
+    memcpy(path, f.path, sizeof path);
+    check_asks(f.path, "PRAGMA user_version", old->version);
     open_runtime(&f);
     close_runtime(&f);
-    check_asks(old, "PRAGMA user_version", "2");
-    check_asks(old, "PRAGMA application_id", "1128350802");
-    check_asks(old, "PRAGMA integrity_check", "ok");
-    check_asks(old, "SELECT count(*) FROM frames", "23");
+    check_asks(path, "PRAGMA user_version", NEWEST);
+    check_asks(path, "PRAGMA application_id", "1128350802");
+    check_asks(path, "PRAGMA integrity_check", "ok");
+    check_asks(path, "SELECT count(*) FROM frames", "23");
+    check_asks(path, "SELECT count(*) FROM frames WHERE delta IS NULL", "23");
     snprintf(f.path, sizeof f.path, "%s/new.db", f.folder.path);
     open_runtime(&f);
     close_runtime(&f);
@@ -158,25 +187,31 @@ static void test_sqlite_versions__v1_becomes_as_a_new_file(void)
     snprintf(fresh, sizeof fresh, "%s", (const char *)sqlite3_column_text(stmt, 0));
     sqlite3_finalize(stmt);
     sqlite3_close(db);
-    check_asks(old, schema_sql, fresh);
+    check_asks(path, schema_sql, fresh);
     folder_remove(&f.folder);
 }
 
-static void test_sqlite_versions__v1_runs_are_listed_and_shown(void)
+// Tables, indexes, triggers and views are those of a new file.
+static void test_sqlite_versions__an_old_file_becomes_as_a_new_one(void)
+{
+    for_each_file(check_as_new);
+}
+
+static void check_shown(const old_file *old)
 {
     fixture f;
     cadre_record *record = NULL;
     size_t n = 0;
-    if (!load(&f, "v1.sql") || !open_runtime(&f))
+    if (!load(&f, old->dump) || !open_runtime(&f))
         return;
-    check_listed(&f, "y25cf9zewrmc-1 customer-desk running\n"
-                     "bs0sqjs7cxxq-1 customer-desk completed\n"
-                     "0rfxrt124pv3-1 customer-desk completed\n");
-    CHECK_OK(cadre_record_open(f.runtime, "bs0sqjs7cxxq-1", &record, &f.err), &f.err);
+    check_runs(&f, old, "running");
+    CHECK_OK(cadre_record_open(f.runtime, old->session, &record, &f.err), &f.err);
     const cadre_frame_info *frames = cadre_record_frames(record, &n);
     CHECK_INT(n, 8);
-    if (n > 0)
+    if (n > 0) {
         CHECK_TEXT(frames[0].output, ANSWER);
+        CHECK_TEXT(frames[0].delta, "");
+    }
     const cadre_record_message *messages = cadre_record_messages(record, &n);
     if (CHECK(n > 0))
         CHECK_TEXT(messages[0].message->text, "I want to return order 1042");
@@ -185,35 +220,45 @@ static void test_sqlite_versions__v1_runs_are_listed_and_shown(void)
     folder_remove(&f.folder);
 }
 
-static void test_sqlite_versions__v1_run_that_was_cut_goes_on(void)
+static void test_sqlite_versions__its_runs_are_listed_and_shown(void)
+{
+    for_each_file(check_shown);
+}
+
+static void check_goes_on(const old_file *old)
 {
     fixture f;
     cadre_run *run = NULL;
-    if (!load(&f, "v1.sql") || !open_runtime(&f))
+    char sql[400];
+    if (!load(&f, old->dump) || !open_runtime(&f))
         return;
     cadre_team *team = load_desk(&f);
-    if (CHECK_OK(cadre_run_resume(team, "y25cf9zewrmc-1", NULL, &run, &f.err), &f.err))
+    if (CHECK_OK(cadre_run_resume(team, old->cut, NULL, &run, &f.err), &f.err))
         check_answers(&f, run);
-    check_listed(&f, "y25cf9zewrmc-1 customer-desk completed\n"
-                     "bs0sqjs7cxxq-1 customer-desk completed\n"
-                     "0rfxrt124pv3-1 customer-desk completed\n");
+    check_runs(&f, old, "completed");
     cadre_team_free(team);
     close_runtime(&f);
     // No model was asked again for what was recorded.
-    check_asks(f.path,
-               "SELECT group_concat(kind || ' ' || name || ' ' || attempts || ' ' || "
-               "restarts, ', ') FROM frames WHERE trace_id = 'y25cf9zewrmc-1' AND "
-               "kind <> 'agent'",
+    snprintf(sql, sizeof sql,
+             "SELECT group_concat(kind || ' ' || name || ' ' || attempts || ' ' || "
+             "restarts, ', ') FROM frames WHERE trace_id = '%s' AND kind <> 'agent'",
+             old->cut);
+    check_asks(f.path, sql,
                "model fast 1 0, tool transfer_to_agent 1 0, model fast 1 0, "
                "tool order_status 1 0, model fast 1 0");
     folder_remove(&f.folder);
 }
 
-static void test_sqlite_versions__v1_session_goes_on(void)
+static void test_sqlite_versions__its_run_that_was_cut_goes_on(void)
+{
+    for_each_file(check_goes_on);
+}
+
+static void check_session(const old_file *old)
 {
     fixture f;
     cadre_run *run = NULL;
-    if (!load(&f, "v1.sql") || !open_runtime(&f))
+    if (!load(&f, old->dump) || !open_runtime(&f))
         return;
     cadre_team *team = load_desk(&f);
     if (CHECK_OK(cadre_run_start(team,
@@ -234,38 +279,53 @@ static void test_sqlite_versions__v1_session_goes_on(void)
     folder_remove(&f.folder);
 }
 
-// A step that fails leaves the file as it was: what is of version 1 stays of version 1.
-static void test_sqlite_versions__v1_stays_when_it_cannot_be_brought_up(void)
+static void test_sqlite_versions__its_session_goes_on(void)
+{
+    for_each_file(check_session);
+}
+
+// A step that fails leaves the file as it was, `with` what is in its way; without it
+// the file is brought up.
+static void check_stays(const old_file *old, const char *with, const char *without,
+                        const char *said, const char *stays_at)
 {
     fixture f;
     char url[FOLDER_PATH_SIZE + 8];
-    if (!load(&f, "v1.sql"))
+    if (!load(&f, old->dump))
         return;
-    CHECK(execute(f.path, "CREATE TABLE messages_inbox (of_somebody_else TEXT)"));
+    CHECK(execute(f.path, with));
     snprintf(url, sizeof url, "sqlite:%s", f.path);
     CHECK_STATUS(cadre_runtime_open(CADRE_RUNTIME(.store = url), &f.runtime, &f.err),
                  CADRE_ESTORE, &f.err);
-    CHECK_CONTAINS(f.err.text, "messages_inbox");
+    CHECK_CONTAINS(f.err.text, said);
     CHECK_CONTAINS(f.err.text, f.path);
-    check_asks(f.path, "PRAGMA user_version", "1");
+    check_asks(f.path, "PRAGMA user_version", stays_at);
     check_asks(f.path,
                "SELECT count(*) FROM sqlite_schema WHERE name = 'frames_marked'"
                " AND type = 'index'",
-               "0");
-    CHECK(execute(f.path, "DROP TABLE messages_inbox"));
+               stays_at[0] == '1' ? "0" : "1");
+    CHECK(execute(f.path, without));
     cadre_error_clear(&f.err);
     if (open_runtime(&f))
         close_runtime(&f);
-    check_asks(f.path, "PRAGMA user_version", "2");
+    check_asks(f.path, "PRAGMA user_version", NEWEST);
     folder_remove(&f.folder);
 }
 
+static void test_sqlite_versions__it_stays_when_it_cannot_be_brought_up(void)
+{
+    check_stays(&old_files[0], "CREATE TABLE messages_inbox (of_somebody_else TEXT)",
+                "DROP TABLE messages_inbox", "messages_inbox", "1");
+    check_stays(&old_files[1], "ALTER TABLE frames ADD COLUMN delta TEXT",
+                "ALTER TABLE frames DROP COLUMN delta", "delta", "2");
+}
+
 static const CU_TestInfo tests[] = {
-    CHECK_TEST(test_sqlite_versions__v1_becomes_as_a_new_file),
-    CHECK_TEST(test_sqlite_versions__v1_runs_are_listed_and_shown),
-    CHECK_TEST(test_sqlite_versions__v1_run_that_was_cut_goes_on),
-    CHECK_TEST(test_sqlite_versions__v1_session_goes_on),
-    CHECK_TEST(test_sqlite_versions__v1_stays_when_it_cannot_be_brought_up),
+    CHECK_TEST(test_sqlite_versions__an_old_file_becomes_as_a_new_one),
+    CHECK_TEST(test_sqlite_versions__its_runs_are_listed_and_shown),
+    CHECK_TEST(test_sqlite_versions__its_run_that_was_cut_goes_on),
+    CHECK_TEST(test_sqlite_versions__its_session_goes_on),
+    CHECK_TEST(test_sqlite_versions__it_stays_when_it_cannot_be_brought_up),
     CU_TEST_INFO_NULL,
 };
 

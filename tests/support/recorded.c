@@ -70,11 +70,12 @@ static cadre_status take_frame(void *ctx, const cadre_frame_row *row, cadre_erro
     cdr_buf_append_text(&path, row->key);
     known_frame *frame = &r->frames[r->n_frames++];
     *frame = (known_frame){row->id, row->conversation, cdr_buf_take(&path)};
-    cdr_buf_printf(&r->text, "frame %s %s %s %s %s: %s%s%s%s\n", frame->path, row->kind,
-                   row->name, cadre_frame_status_name(row->status),
+    cdr_buf_printf(&r->text, "frame %s %s %s %s %s: %s%s%s%s%s%s\n", frame->path,
+                   row->kind, row->name, cadre_frame_status_name(row->status),
                    cadre_stop_reason_name(row->stop_reason),
                    is_model ? "" : row->output, row->error,
-                   row->mark[0] == '\0' ? "" : " marked ", row->mark);
+                   row->mark[0] == '\0' ? "" : " marked ", row->mark,
+                   row->delta[0] == '\0' ? "" : " delta ", row->delta);
     return CADRE_OK;
 }
 

@@ -3,6 +3,7 @@
 // on the way to it; ids read "ID"; no times.
 //
 //     frame root/1/0 tool look completed final: safe          of a model no output
+//     frame root/lead#1 agent lead completed final:  delta {"a":1}
 //     conversation root of session "s"
 //     conversation root/1/0/main#1 owned by root/1/0 of root  named after the topmost
 //                                                             frame in it

@@ -73,6 +73,9 @@ static void write_says(cdr_buf *says, const cadre_event *e)
     case CADRE_EVENT_INTERRUPT:
         cdr_buf_printf(says, "%s %s", e->u.interrupt.question, e->u.interrupt.choices);
         break;
+    case CADRE_EVENT_STATE_DELTA:
+        cdr_buf_printf(says, "%s %s", e->u.state_delta.key, e->u.state_delta.value);
+        break;
     case CADRE_EVENT_RETRY:
         cdr_buf_printf(says, "%d %s", e->u.retry.attempt,
                        cadre_error_class_name(e->u.retry.error.error_class));

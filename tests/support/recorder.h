@@ -22,6 +22,7 @@ typedef struct recorded_event {
     //   tool_result    "NAME CODE RESULT"
     //   transfer       "FROM TO DECISION"
     //   interrupt      "QUESTION CHOICES"
+    //   state_delta    "KEY VALUE"
     //   retry          "ATTEMPT CLASS WAIT_MS"
     //   stream_start   "TEAM"
     //   stream_end     as frame_end

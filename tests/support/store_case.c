@@ -103,6 +103,12 @@ cadre_fact fact_end(uint64_t id, const char *output)
     return fact;
 }
 
+cadre_fact fact_added(cadre_fact frame, const char *delta)
+{
+    frame.u.frame.delta = delta;
+    return frame;
+}
+
 cadre_fact fact_message(uint64_t in, uint64_t of, int64_t position, const char *text)
 {
     cadre_fact fact = {.type = CADRE_FACT_MESSAGE};
@@ -189,10 +195,10 @@ static cadre_status see_frame(void *ctx, const cadre_frame_row *row, cadre_error
 {
     (void)err;
     char line[200];
-    snprintf(line, sizeof(line), "%" PRIu64 "<%" PRIu64 " %s%s%s%s%s", row->id.counter,
-             row->parent.counter, cadre_frame_status_name(row->status),
+    snprintf(line, sizeof(line), "%" PRIu64 "<%" PRIu64 " %s%s%s%s%s%s%s",
+             row->id.counter, row->parent.counter, cadre_frame_status_name(row->status),
              row->mark[0] ? " marked " : "", row->mark, row->output[0] ? " = " : "",
-             row->output);
+             row->output, row->delta[0] ? " + " : "", row->delta);
     note(ctx, line);
     ((store_case *)ctx)->frame = *row;
     return CADRE_OK;

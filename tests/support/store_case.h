@@ -2,8 +2,8 @@
 // text.
 //
 // Frame 3 whose parent is 1 reads "3<1 running", ended or marked "3<1 aborted marked
-// request = its output"; message 0 of a conversation "0 its text", one in the inbox "-1
-// its text".
+// request = its output"; one that added to the state ends with " + " and that. Message
+// 0 of a conversation "0 its text", one in the inbox "-1 its text".
 //
 // Thread: one at a time; a copy of a store_case is the same store with an error and a
 // text of its own.
@@ -40,7 +40,8 @@ cadre_fact fact_conversation(uint64_t id, const char *session);
 cadre_fact fact_frame(uint64_t id, uint64_t parent, const char *key); // running
 cadre_fact fact_running(uint64_t id, int attempts);
 cadre_fact fact_mark(uint64_t id, const char *reason);
-cadre_fact fact_end(uint64_t id, const char *output); // completed
+cadre_fact fact_end(uint64_t id, const char *output);       // completed
+cadre_fact fact_added(cadre_fact frame, const char *delta); // of RUNNING and END
 cadre_fact fact_message(uint64_t in, uint64_t of, int64_t position, const char *text);
 
 // The same frame in another conversation than 100.

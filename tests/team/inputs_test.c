@@ -84,10 +84,13 @@ static void check_rendered(const char *text, const char *expected)
     json_t *inputs = json_loads("{\"topic\": \"{{inputs.count}}\", \"count\": 3, "
                                 "\"list\": [1, true]}",
                                 0, NULL);
-    char *rendered = cdr_team_render(text, inputs);
+    json_t *state =
+        json_loads("{\"note\": \"{{inputs.count}}\", \"list\": [\"a\"]}", 0, NULL);
+    char *rendered = cdr_team_render(text, inputs, state);
     CHECK_TEXT(rendered, expected);
     free(rendered);
     json_decref(inputs);
+    json_decref(state);
 }
 
 static void test_inputs__stand_in_texts(void)
@@ -97,6 +100,8 @@ static void test_inputs__stand_in_texts(void)
     check_rendered("a {{inputs.count}} b {{ inputs.list }}", "a 3 b [1,true]");
     // What an input says is not read again.
     check_rendered("{{inputs.topic}}", "{{inputs.count}}");
+    check_rendered("{{state.note}}, {{ state.list }}.", "{{inputs.count}}, [\"a\"].");
+    check_rendered("[{{state.nothing}}]", "[]");
 }
 
 static void test_inputs__leaves_other_braces_alone(void)

@@ -394,7 +394,7 @@ static void test_load__refuses_other_words_in_double_braces(void)
         "      {{name}} and {{ topic }}, {{inputs.topic\n"
         "      {{{{plain}} {{ two words }} {{}} { {x} }\n",
         "team.yaml:6:7: agents.a.instructions: unknown {{name}}; only "
-        "{{inputs.NAME}} is known, and {{{{ gives plain braces\n"
+        "{{inputs.NAME}} and {{state.KEY}} are known, and {{{{ gives plain braces\n"
         "team.yaml:6:20: agents.a.instructions: unknown {{topic}}; an input is "
         "{{inputs.NAME}}, and {{{{ gives plain braces\n"
         "team.yaml:6:33: agents.a.instructions: {{inputs.topic has no end; write "

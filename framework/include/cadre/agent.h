@@ -78,6 +78,9 @@ CADRE_API cadre_agents cadre_agent_members(const cadre_agent *agent);
 // The tools this agent's model may call, but for those its topology gives it.
 CADRE_API cadre_tools cadre_agent_tools(const cadre_agent *agent);
 
+// The key of the run's state that it keeps its answer under; "" when there is none.
+CADRE_API const char *cadre_agent_output_key(const cadre_agent *agent);
+
 // The edges this agent declared; empty when it declared none.
 CADRE_API cadre_handoffs cadre_agent_handoffs(const cadre_agent *agent);
 

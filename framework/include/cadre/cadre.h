@@ -19,6 +19,7 @@
 #include "cadre/runtime.h"
 #include "cadre/team.h"
 #include "cadre/load.h"
+#include "cadre/state.h"
 #include "cadre/run.h"
 #include "cadre/shape.h"
 #include "cadre/record.h"

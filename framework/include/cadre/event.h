@@ -3,7 +3,8 @@
 // stream_start                                            root, once
 //   { frame_start
 //       { message_start { text_delta | reasoning_delta } message_end
-//       | tool_call tool_progress* tool_result | transfer | interrupt | retry | error }
+//       | tool_call tool_progress* tool_result | transfer | interrupt | state_delta
+//       | retry | error }
 //     frame_end }
 // stream_end                                              root, once, last
 //
@@ -35,6 +36,7 @@ typedef enum cadre_event_type {
     CADRE_EVENT_TRANSFER,
     CADRE_EVENT_ESCALATE,
     CADRE_EVENT_INTERRUPT,
+    CADRE_EVENT_STATE_DELTA,
     CADRE_EVENT_RETRY,
     CADRE_EVENT_ERROR,
     CADRE_EVENT_STREAM_END
@@ -113,6 +115,12 @@ struct cadre_event {
             const char *question_id, *question;
             const char *choices; // a JSON list of texts; "" when any answer will do
         } interrupt;             // a person is asked; without a seq when asked before
+        struct {
+            const char *key;
+            const char *value; // JSON text of what was set; its reducer says how it
+                               // counts
+        } state_delta;         // an agent, a tool or a step set a key; told again when
+                               // its code is executed again
         struct {
             int attempt; // the one that failed, from 1
             cadre_error_info error;

@@ -30,8 +30,8 @@ typedef struct cadre_difference {
     int commit;        // after which the run was cut, from 1; 0: the whole record
     const char *path;  // names from the root to the frame: "desk -> triage"
     const char *key;   // of the frame, in its parent
-    const char *field; // "output"; "frame", "asked for"; of the conversation that the
-                       // frame opened: "message 3 text", from 0
+    const char *field; // "output", "delta"; "frame", "asked for"; of the conversation
+                       // that the frame opened: "message 3 text", from 0
     const char *first; // NULL: it was not there
     const char *again; // NULL: it is not there
 } cadre_difference;

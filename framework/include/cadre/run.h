@@ -76,6 +76,7 @@ typedef struct cadre_frame_info {
     int64_t created_at; // wall time, ms since 1970
     int64_t completed_at;
     int64_t duration_ms;
+    const char *delta; // JSON: what it added to the run's state; "" when nothing
 } cadre_frame_info;
 
 // Seals the team and starts. Errors: ECONFIG (first mistake; a key variable that is

@@ -24,7 +24,7 @@ typedef struct cadre_llm {
     const char *name; // [a-z][a-z0-9_]*, up to 64
     const char *description;
     const char *model;        // a model of the team, or provider/model
-    const char *instructions; // {{inputs.x}} is replaced
+    const char *instructions; // {{inputs.x}} and {{state.x}} are replaced
     cadre_names tools;
     cadre_names handoffs; // edges to other members
     cadre_history history;
@@ -32,6 +32,7 @@ typedef struct cadre_llm {
     int max_bad_calls; // in a row; 0: 5
     int64_t timeout_ms;
     bool quiet;
+    const char *output_key; // its answer is kept in the run's state (cadre/state.h)
 } cadre_llm;
 
 #define CADRE_LLM(...)                                                                 \
@@ -47,6 +48,7 @@ typedef struct cadre_topology {
     const char *options; // its block, as JSON text; NULL: all defaults
     int64_t timeout_ms;
     bool quiet;
+    const char *output_key;
 } cadre_topology;
 
 #define CADRE_TOPOLOGY(...)                                                            \
@@ -62,6 +64,7 @@ typedef struct cadre_function {
     void *ctx;
     cadre_names members;
     cadre_names handoffs;
+    const char *output_key;
 } cadre_function;
 
 #define CADRE_FUNCTION(...)                                                            \

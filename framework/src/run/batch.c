@@ -10,6 +10,7 @@
 #include "run/call.h"
 
 #include "run/arguments.h"
+#include "run/state.h"
 #include "tree/abandon.h"
 #include "tree/outbox.h"
 #include "tree/race.h"
@@ -349,15 +350,19 @@ static cadre_status collect(batch_run *batch, cadre_outcome *out, cadre_error *e
     size_t winner = batch->race.winner;
     bool is_single = is_single_winner(batch);
     cadre_status result = CADRE_OK;
+    cdr_state_join join;
+    cdr_state_join_begin(frame, &join);
     for (size_t i = 0; i < batch->n; i++) {
         cadre_error dropped = CADRE_ERROR_INIT;
         bool is_own = !is_single || i == winner;
+        join.takes_none = !is_own;
         cadre_status status =
             take_entry(frame, &batch->entries[i], &out[i], is_own ? err : &dropped);
         if (is_own && result == CADRE_OK)
             result = status;
         batch->may_go_on |= out[i].status == CADRE_FRAME_WAITING;
     }
+    cdr_state_join_end(frame);
     cadre_status stopped = cdr_frame_stopped(frame, err);
     if (stopped != CADRE_OK)
         return stopped;

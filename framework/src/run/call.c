@@ -3,6 +3,8 @@
 
 #include "run/arguments.h"
 #include "run/scope.h"
+#include "run/state.h"
+#include "tree/delta.h"
 #include "tree/outbox.h"
 
 #include <assert.h>
@@ -225,6 +227,7 @@ static void ran_from_record(const cadre_frame *child, cdr_ran *ran)
     *ran = (cdr_ran){.status = (cadre_frame_status)child->status,
                      .stop_reason = (cadre_stop_reason)child->stop_reason,
                      .output = cdr_text_ref(child->output),
+                     .delta = cdr_json_share(child->delta),
                      .agent = child->answered_by,
                      .failure = cdr_failure_ref(child->failure),
                      .usage = child->usage};
@@ -253,6 +256,10 @@ static void keep_for_name_locked(cadre_frame *child, const cdr_ran *ran)
     child->answered_by = ran->agent;
     if (child->output == NULL)
         child->output = cdr_text_ref(ran->output);
+    if (child->status == CADRE_FRAME_COMPLETED && child->delta != ran->delta) {
+        cdr_json_unshare(child->delta);
+        child->delta = cdr_json_share(ran->delta);
+    }
 }
 
 // What a call returns that failed: its child's failure.
@@ -313,6 +320,7 @@ cadre_status cdr_leave_call(cadre_frame *frame, cadre_frame *child, cdr_ran *ran
 {
     bool is_delegate = child->conversation == frame->conversation;
     bool has_scope = child->scope != NULL;
+    const char *callee = child->name;
     cdr_ran recorded;
     if (ran == NULL) {
         ran = &recorded;
@@ -320,6 +328,7 @@ cadre_status cdr_leave_call(cadre_frame *frame, cadre_frame *child, cdr_ran *ran
     } else {
         release_child(frame, child, ran);
     }
+    cdr_state_take(frame, callee, ran);
     if (out != NULL)
         outcome_fill(frame, ran, out);
     cadre_status status = take_outcome(frame, ran, is_delegate, has_scope, err);

@@ -4,7 +4,9 @@
 #include "run/call.h"
 #include "run/scope.h"
 #include "run/script_check.h"
+#include "run/state.h"
 #include "run/tool_round.h"
+#include "tree/delta.h"
 #include "tree/outbox.h"
 
 #include <assert.h>
@@ -14,6 +16,7 @@
 void cdr_ran_fini(cdr_ran *ran)
 {
     cdr_text_unref(ran->output);
+    cdr_json_unshare(ran->delta);
     cdr_failure_unref(ran->failure);
 }
 
@@ -27,6 +30,7 @@ bool cdr_work_begin(cadre_frame *frame, cdr_strand *strand)
     cdr_mutex_lock(&frame->tree->mu);
     work->n_recorded = frame->conversation->n_messages;
     frame->work = work;
+    cdr_state_inherit_locked(frame);
     cdr_mutex_unlock(&frame->tree->mu);
     return true;
 }
@@ -192,7 +196,10 @@ static cadre_status run_agent(cadre_frame *frame, cdr_strand *strand, cadre_erro
     if (!cdr_work_begin(frame, strand))
         return cadre_fail(err, CADRE_ENOMEM, "no memory to run '%s'", frame->name);
     cadre_status status = cdr_frame_stopped(frame, err);
-    if (status == CADRE_OK && has_recorded_transfer(frame))
+    bool has_handed_over = status == CADRE_OK && has_recorded_transfer(frame);
+    if (status == CADRE_OK)
+        status = cdr_state_restore(frame, has_handed_over, err);
+    if (status == CADRE_OK && has_handed_over)
         status = go_on_to_target(frame, err);
     else if (status == CADRE_OK)
         status = frame->agent->ops->run(frame->agent->state, frame, err);
@@ -214,6 +221,9 @@ static cadre_frame *run_one(cadre_frame *frame, cdr_strand *strand, cdr_ending *
         next = NULL;
     if ((status == CADRE_OK || status == CADRE_ESCALATED) && next == NULL &&
         cdr_script_check(frame, &err) != CADRE_OK)
+        status = err.status;
+    if ((status == CADRE_OK || status == CADRE_ESCALATED) && next == NULL &&
+        cdr_state_keep_answer(frame, &err) != CADRE_OK)
         status = err.status;
     *agent = frame->name;
     if (cdr_is_parked(frame, status, &err)) {
@@ -264,6 +274,8 @@ static cadre_frame *enter_source(cadre_frame *frame)
     cdr_mutex_lock(&frame->tree->mu);
     if (cdr_frame_enter_locked(frame, &birth, &next, &how, &err) == CADRE_OK)
         next->source = frame->source->source;
+    if (next != NULL && how == CDR_ENTERED_NEW && frame->delta != NULL)
+        cdr_outbox_delta_locked(frame); // it is never run again
     cdr_mutex_unlock(&frame->tree->mu);
     return next;
 }
@@ -300,14 +312,26 @@ static void end_chain(cadre_frame *first, cadre_frame *last, cdr_ending *ending)
     cdr_mutex_unlock(&tree->mu);
 }
 
+// What the frames of a chain have added, one after the other.
+static void keep_delta(cadre_frame *frame, json_t **sum)
+{
+    if (cdr_delta_append(frame->tree->team, sum, frame->delta))
+        return;
+    cdr_mutex_lock(&frame->tree->mu);
+    cadre_fail(&frame->tree->lost, CADRE_ESTORE, "no memory for the state");
+    cdr_mutex_unlock(&frame->tree->mu);
+}
+
 void cdr_execute(cadre_frame *first, cdr_strand *strand, cdr_ran *ran)
 {
     cdr_tree *tree = first->tree;
     cdr_ending ending = {.status = CADRE_FRAME_FAILED};
     const char *agent = first->name;
     cadre_frame *last = first;
+    json_t *delta = NULL;
     for (;;) {
         cadre_frame *next = run_one(last, strand, &ending, &agent);
+        keep_delta(last, &delta);
         bool answered = next == NULL;
         if (answered && must_return(last, &ending))
             next = enter_source(last);
@@ -338,6 +362,7 @@ void cdr_execute(cadre_frame *first, cdr_strand *strand, cdr_ran *ran)
     *ran = (cdr_ran){.status = ending.status,
                      .stop_reason = ending.stop_reason,
                      .output = ending.output,
+                     .delta = delta,
                      .agent = agent,
                      .failure = ending.failure,
                      .usage = first->usage};

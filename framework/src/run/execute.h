@@ -13,6 +13,7 @@ typedef struct cdr_ran {
     cadre_frame_status status;
     cadre_stop_reason stop_reason;
     cdr_text *output;
+    json_t *delta;     // what all of it added to the state; NULL: nothing
     const char *agent; // whose answer it is
     cdr_failure *failure;
     cadre_usage usage;

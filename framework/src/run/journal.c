@@ -35,6 +35,7 @@ static void keep_frame(cdr_journal *journal, cadre_frame_row *row)
     row->referer = keep(journal, row->referer);
     row->input = keep(journal, row->input);
     row->mark = keep(journal, row->mark);
+    row->delta = keep(journal, row->delta);
     row->output = keep(journal, row->output);
     row->error = keep(journal, row->error);
 }

@@ -53,6 +53,7 @@ static void fill(lister *l, cadre_frame_info *info, const cadre_frame_row *row)
                                .conversation_id = keep_id(l, row->conversation),
                                .input = keep(l, row->input),
                                .output = keep(l, row->output),
+                               .delta = keep(l, row->delta),
                                .parent = place_of(l, row->parent),
                                .depth = row->depth,
                                .status = row->status,

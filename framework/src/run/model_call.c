@@ -468,8 +468,9 @@ static cadre_status prepare(model_call *call, const cadre_model_call *asked,
     cadre_status status = cdr_view_init(&call->view, call->agent, asked->history, err);
     if (status != CADRE_OK)
         return status;
-    call->system = cdr_team_render(asked->system == NULL ? "" : asked->system,
-                                   call->agent->tree->inputs);
+    call->system =
+        cdr_team_render(asked->system == NULL ? "" : asked->system,
+                        call->agent->tree->inputs, cadre_frame_state(call->agent));
     if (call->system == NULL ||
         !cdr_offer_init(&call->offer, call->agent, asked->tools, &call->arena))
         return cadre_fail(err, CADRE_ENOMEM, "no memory for a request");

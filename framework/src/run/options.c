@@ -216,10 +216,12 @@ static void tell_differences(differences *d, const json_t *recorded,
         if (digest != NULL && strcmp(digest, agent->shape_digest) != 0)
             tell(d, agent->info.name,
                  agent->members.count > 0 ? "has other members or options"
-                                          : "has other members, tools or handoffs");
+                                          : "has other members, tools or handoffs, "
+                                            "or another output_key");
     }
     if (d->n == 0)
-        cdr_buf_append_text(&d->text, "its root is another agent");
+        cdr_buf_append_text(&d->text, "its root is another agent, or keys of its state "
+                                      "have other reducers");
     if (d->n > MAX_TOLD)
         cdr_buf_printf(&d->text, " and %zu more", d->n - MAX_TOLD);
 }

@@ -127,6 +127,7 @@ static void compare_frame(comparison *c, int nth, int nth_again)
                  cadre_stop_reason_name(b->stop_reason));
     if (has_texts(a))
         compare_text(c, of, "output", a->output, b->output);
+    compare_text(c, of, "delta", a->delta, b->delta);
     compare_text(c, of, "error", a->error.message, b->error.message);
     if (!cadre_id_equal(opener_place(c->first, a->conversation_id),
                         opener_place(c->again, b->conversation_id)))

@@ -2,6 +2,7 @@
 #include "run/call.h"
 
 #include "run/arguments.h"
+#include "run/state.h"
 #include "tree/outbox.h"
 
 #include <stdlib.h>
@@ -127,7 +128,13 @@ cadre_status cadre_frame_step(cadre_frame *frame, const cadre_step *step, json_t
         value = recorded_value(child, &failure);
     else
         value = run_step(child, step, frame->work->strand, &failure);
-    if (how != CDR_ENTERED_RECORD && child->status == CADRE_FRAME_WAITING) {
+    bool is_waiting = how != CDR_ENTERED_RECORD && child->status == CADRE_FRAME_WAITING;
+    if (!is_waiting && value != NULL &&
+        cdr_state_take_step(frame, child, &failure) != CADRE_OK) {
+        json_decref(value);
+        value = NULL;
+    }
+    if (is_waiting) {
         frame->work->sticky = CADRE_EPARKED;
         return cdr_fail_sticky(frame, err);
     }

@@ -5,7 +5,9 @@
 #include "base/buf.h"
 #include "run/arguments.h"
 #include "run/call.h"
+#include "run/state.h"
 #include "run/tool_run.h"
+#include "tree/delta.h"
 #include "tree/outbox.h"
 
 #include <stdio.h>
@@ -81,6 +83,7 @@ static void take_record(cdr_tool_entry *entry, cdr_entered how)
         result = atomic_load_explicit(entry->result, memory_order_acquire);
     entry->is_settled = true;
     entry->code = result == NULL ? CADRE_RESULT_ABORTED : result->m.code;
+    entry->delta = cdr_json_share(entry->frame->delta);
     if (result != NULL && cdr_tool_is_bad_call(entry->code))
         entry->complaint = strdup(result->m.text);
 }
@@ -120,6 +123,7 @@ static void round_free(cdr_round *round)
 {
     for (size_t i = 0; i < round->n_entries; i++) {
         json_decref(round->entries[i].arguments);
+        cdr_json_unshare(round->entries[i].delta);
         free(round->entries[i].target);
         free(round->entries[i].target_message);
         free(round->entries[i].escalation);
@@ -318,6 +322,8 @@ cadre_status cdr_enter_target_locked(cadre_frame *frame,
                               .is_input = true};
         target->source = frame;
         frame->work->transfer = target;
+        if (how == CDR_ENTERED_NEW && frame->delta != NULL)
+            cdr_outbox_delta_locked(frame); // it is never run again
         if (birth.input != NULL && how == CDR_ENTERED_NEW &&
             !cdr_say_locked(target,
                             cdr_message_new(&said, (cadre_id){0, 0}, target->id)))
@@ -590,6 +596,8 @@ cadre_status cadre_frame_run_tools(cadre_frame *frame, const cadre_answer *answe
         status = cdr_tools_run(frame, round, err);
     if (status == CADRE_OK)
         status = cdr_frame_stopped(frame, err);
+    if (status == CADRE_OK)
+        status = cdr_state_take_round(frame, round, err);
     if (status == CADRE_OK)
         status = decide_transfers(frame, round, err);
     if (status != CADRE_OK) {

@@ -22,6 +22,7 @@ typedef struct cdr_tool_entry {
     _Atomic(cdr_message *) *result; // there too, once it has one
     bool is_named_target;           // a member's name was called as a tool
     json_t *arguments;
+    json_t *delta;                 // what it added to the state; once it has a result
     char *target, *target_message; // it asked for a transfer
     char *escalation;              // it asked to escalate: why
     bool is_again;    // from the record: the run was cut before it had a result

@@ -7,6 +7,7 @@
 #include "base/schema.h"
 #include "run/ask.h"
 #include "run/call.h"
+#include "tree/delta.h"
 #include "tree/outbox.h"
 
 #include <stdlib.h>
@@ -125,6 +126,7 @@ void cdr_tool_settle_locked(cadre_frame *frame, cdr_tool_entry *entry,
     if (!ok)
         cadre_fail(&frame->tree->lost, CADRE_ESTORE, "no memory for a tool's result");
     cdr_frame_end_locked(entry->frame, &ending);
+    entry->delta = cdr_json_share(entry->frame->delta);
     cdr_frame_release_locked(entry->frame);
     if (cdr_tool_is_bad_call(result->code))
         entry->complaint = strdup(text); // without memory it counts, unexplained
@@ -242,8 +244,13 @@ static cadre_result_code code_of(const cadre_frame *frame, cadre_status status,
                                                    : CADRE_RESULT_TOOL_ERROR;
 }
 
+// Whoever hands over leaves the state as it is: whether it may is decided later.
 static void note_request(cdr_tool_entry *entry, cdr_work *work)
 {
+    if (work->target != NULL) {
+        cdr_json_unshare(entry->frame->delta);
+        entry->frame->delta = NULL;
+    }
     entry->target = work->target;
     entry->target_message = work->target_message;
     entry->escalation = work->escalation;

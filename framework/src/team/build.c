@@ -8,6 +8,7 @@
 #include "team/file_schema.h"
 #include "team/option_names.h"
 #include "team/sized.h"
+#include "team/state_keys.h"
 
 #include <string.h>
 
@@ -77,6 +78,14 @@ static void set_ref(cadre_team *team, cdr_name_ref *ref, const char *name,
         return;
     ref->name = cdr_team_text(team, name);
     ref->at = cdr_at_part(team, at, ": %s", part);
+}
+
+static void set_output_key(cadre_agent *agent, const char *key)
+{
+    if (!key)
+        return;
+    cdr_at place = cdr_at_part(agent->team, &agent->at, ": output_key");
+    cdr_agent_set_output_key(agent, key, &place);
 }
 
 static int64_t checked_time(cadre_team *team, int64_t given, int64_t otherwise,
@@ -274,6 +283,7 @@ cadre_agent *cadre_team_add_llm(cadre_team *team, const cadre_llm *given)
     agent->instructions_at = cdr_at_part(team, &agent->at, ": instructions");
     agent->timeout_ms = checked_time(team, llm.timeout_ms, 0, &agent->at);
     agent->quiet = llm.quiet;
+    set_output_key(agent, llm.output_key);
     set_llm_options(agent, &llm);
     return agent;
 }
@@ -295,6 +305,7 @@ cadre_agent *cadre_team_add_topology(cadre_team *team, const char *type,
     add_names(team, &agent->member_refs, &topology.members, &agent->at, "members");
     agent->timeout_ms = checked_time(team, topology.timeout_ms, 0, &agent->at);
     agent->quiet = topology.quiet;
+    set_output_key(agent, topology.output_key);
     set_agent_options(agent, topology.options);
     return agent;
 }
@@ -315,6 +326,7 @@ cadre_agent *cadre_team_add_function(cadre_team *team, const cadre_function *giv
         cdr_agent_problem(agent, ".run is missing");
     agent->function = function.run;
     agent->function_ctx = function.ctx;
+    set_output_key(agent, function.output_key);
     add_names(team, &agent->member_refs, &function.members, &agent->at, "members");
     add_names(team, &agent->handoff_refs, &function.handoffs, &agent->at, "handoffs");
     set_agent_options(agent, NULL);
@@ -389,6 +401,18 @@ void cadre_team_add_tool(cadre_team *team, const cadre_tool_settings *given)
     tool->replay_safe = settings.replay_safe || tool->ops->replay_safe;
     tool->options = parse_options(&check, tool->ops->options_schema, settings.options);
     tool->is_flawed |= !tool->options;
+}
+
+void cadre_team_add_state(cadre_team *team, const cadre_state_key *given)
+{
+    cadre_state_key key;
+    if (!is_open(team, __func__) ||
+        !take_struct(team, &key, sizeof(key), given, "CADRE_STATE_KEY"))
+        return;
+    if (key.key)
+        cdr_team_add_state_settings(team, &key);
+    else
+        cdr_team_problem(team, NULL, "CADRE_STATE_KEY: .key is missing");
 }
 
 void cadre_team_set_root(cadre_team *team, const char *name)

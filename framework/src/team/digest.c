@@ -5,6 +5,7 @@
 #include "team/runtime.h"
 #include "team/sealing.h"
 #include "team/settings.h"
+#include "team/state_keys.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -140,6 +141,8 @@ static uint64_t shape_of(const cadre_agent *agent, uint64_t options)
         hash = add_text(hash, agent->members.items[i]->info.name);
     hash = add_number(hash, shape_of_handoffs(agent));
     hash = add_number(hash, shape_of_tools(agent));
+    if (agent->output_key)
+        hash = add_text(add_text(hash, "output_key"), agent->output_key);
     return spread(add_number(hash, has_options_in_shape(agent) ? options : 0));
 }
 
@@ -166,6 +169,30 @@ static uint64_t texts_of(const cadre_agent *agent, uint64_t options)
     hash = add_text(hash, agent->model ? agent->model->model : "");
     hash = add_number(hash, agent->model ? agent->model->options_digest : 0);
     return spread(add_number(hash, has_options_in_shape(agent) ? 0 : options));
+}
+
+// How keys of the state take values decides what recorded deltas mean; a default is
+// what is read there at first.
+static uint64_t shape_of_state(const cadre_team *team)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < team->n_state_keys; i++) {
+        const cdr_state_key *key = &team->state_keys[i];
+        uint64_t hash = add_text(add_text(START, "state"), key->name);
+        sum += spread(add_number(hash, (uint64_t)key->reducer));
+    }
+    return sum;
+}
+
+static uint64_t texts_of_state(const cadre_team *team)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < team->n_state_keys; i++) {
+        const cdr_state_key *key = &team->state_keys[i];
+        uint64_t hash = add_text(add_text(START, "state"), key->name);
+        sum += spread(add_number(hash, cdr_digest_json(key->default_value)));
+    }
+    return sum;
 }
 
 static uint64_t texts_of_inputs(const cadre_team *team)
@@ -196,6 +223,8 @@ void cdr_seal_digests(cdr_sealing *sealing)
         snprintf(agent->shape_digest, sizeof(agent->shape_digest), "%08x",
                  (unsigned)(shape >> 32));
     }
+    shapes += shape_of_state(team);
+    texts += texts_of_state(team);
     shapes = spread(add_number(add_text(START, team->root->info.name), shapes));
     texts = spread(add_number(add_number(START, texts_of_inputs(team)), texts));
     snprintf(team->shape_digest, sizeof(team->shape_digest), "%016llx",

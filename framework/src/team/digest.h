@@ -4,9 +4,10 @@
 // Rules:
 // 1. The shape is what decides who may be called: the root; of each agent its name,
 //    type, entry, members in order, handoffs, tools, each with its replay policy and
-//    whether it needs approval, and over members its options. The texts are what models
-//    read: descriptions, instructions and other options of agents without members,
-//    models and their parameters, tools, inputs.
+//    whether it needs approval, its output_key, and over members its options; and the
+//    reducers of the state, by which recorded deltas are read. The texts are what
+//    models read: descriptions, instructions and other options of agents without
+//    members, models and their parameters, tools, inputs, defaults of the state.
 // 2. The same team gives the same digests in every process, whether it was read from a
 //    file or built in C, in whatever order keys stand. An option that has its default
 //    counts as left out, so that a new option with a default changes nothing.

@@ -33,6 +33,10 @@ static const char root_text[] =
     "  \"root\": {\"type\": \"string\"},"
     "  \"inputs\": {\"type\": \"object\","
     "    \"additionalProperties\": {\"type\": \"object\"}},"
+    "  \"state\": {\"type\": \"object\", \"additionalProperties\": {"
+    "    \"type\": \"object\", \"properties\": {"
+    "      \"reducer\": {\"enum\": [\"replace\", \"append\", \"merge\", \"sum\"]},"
+    "      \"default\": true}, " NOTES "}},"
     "  \"script\": {\"type\": \"string\", \"format\": \"path\"},"
     "  \"models\": {\"type\": \"object\"},"
     "  \"tools\": {\"type\": \"object\"},"
@@ -65,6 +69,7 @@ static const char agent_text[] =
     "      \"history\": {\"enum\": [\"all\", \"own\", \"last\", \"none\"]}},"
     "    " NOTES "}},"
     "  \"input_schema\": {\"type\": \"object\"},"
+    "  \"output_key\": {\"type\": \"string\"},"
     "  \"timeout\": " A_YEAR ","
     "  \"quiet\": {\"type\": \"boolean\"}},"
     " " NOTES "}";

@@ -1,4 +1,4 @@
-// The typed parameters of a team, and the {{inputs.x}} that stand for them.
+// The typed parameters of a team, and the {{inputs.x}} and {{state.x}} in its texts.
 #include "team/sealing.h"
 
 #include "base/brief.h"
@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PREFIX "inputs."
+#define INPUTS "inputs."
+#define STATE "state."
 #define MAX_LISTED 16
 #define MAX_INPUTS 256 // they are looked up one by one
 
@@ -155,8 +156,9 @@ json_t *cdr_team_inputs(const cadre_team *team, const json_t *given, cadre_error
 
 typedef enum mark_kind {
     MARK_INPUT,   // {{inputs.name}}
+    MARK_STATE,   // {{state.key}}
     MARK_WORD,    // {{word}}, which is none
-    MARK_UNENDED, // {{inputs.name without its end
+    MARK_UNENDED, // {{inputs.name or {{state.key without its end
     MARK_ESCAPE   // {{{{, which stands for {{
 } mark_kind;
 
@@ -164,13 +166,25 @@ typedef enum mark_kind {
 typedef struct mark {
     mark_kind kind;
     const char *start, *end; // the braces included
-    const char *name;        // the whole word, or what follows `inputs.`
+    const char *name;        // the whole word, or what follows the dot
     size_t name_len;
 } mark;
 
 static const char *skip_blanks(const char *text)
 {
     return text + strspn(text, " \t");
+}
+
+// How long the word is that says what is meant, with its dot; 0: neither.
+static size_t prefix_of(const char *name)
+{
+    static const char *const prefixes[] = {INPUTS, STATE};
+    for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++) {
+        size_t len = strlen(prefixes[i]);
+        if (strncmp(name, prefixes[i], len) == 0)
+            return len;
+    }
+    return 0;
 }
 
 // Reads what stands at two braces. False: nothing of ours, so they are plain text.
@@ -180,20 +194,20 @@ static bool read_mark(const char *start, mark *out)
                                   "_0123456789-.";
     const char *name = skip_blanks(start + 2);
     size_t len = strspn(name, letters);
+    size_t prefix = prefix_of(name);
     const char *end = skip_blanks(name + len);
     bool is_ended = strncmp(end, "}}", 2) == 0;
-    bool is_input = strncmp(name, PREFIX, strlen(PREFIX)) == 0;
     if (strncmp(start, "{{{{", 4) == 0) {
         *out = (mark){MARK_ESCAPE, start, start + 4, start, 0};
         return true;
     }
-    if (len == 0 || (!is_ended && !is_input))
+    if (len == 0 || (!is_ended && prefix == 0))
         return false;
     *out = (mark){MARK_WORD, start, is_ended ? end + 2 : name + len, name, len};
-    if (is_input && len > strlen(PREFIX)) {
-        out->kind = is_ended ? MARK_INPUT : MARK_UNENDED;
-        out->name += strlen(PREFIX);
-        out->name_len -= strlen(PREFIX);
+    if (prefix > 0 && len > prefix) {
+        out->kind = !is_ended ? MARK_UNENDED : *name == 's' ? MARK_STATE : MARK_INPUT;
+        out->name += is_ended ? prefix : 0;
+        out->name_len -= is_ended ? prefix : 0;
     }
     return true;
 }
@@ -236,7 +250,7 @@ static json_t *get_member(const json_t *object, const char *key, size_t len)
     return NULL;
 }
 
-char *cdr_team_render(const char *text, const json_t *inputs)
+char *cdr_team_render(const char *text, const json_t *inputs, const json_t *state)
 {
     cdr_buf out = CDR_BUF_INIT;
     mark found;
@@ -244,12 +258,14 @@ char *cdr_team_render(const char *text, const json_t *inputs)
         const json_t *value = NULL;
         if (found.kind == MARK_INPUT)
             value = get_member(inputs, found.name, found.name_len);
+        else if (found.kind == MARK_STATE)
+            value = get_member(state, found.name, found.name_len);
         cdr_buf_append(&out, text, (size_t)(found.start - text));
         if (value)
             append_value(&out, value);
         else if (found.kind == MARK_ESCAPE)
             cdr_buf_append_text(&out, "{{");
-        else
+        else if (found.kind != MARK_STATE)
             cdr_buf_append(&out, found.start, (size_t)(found.end - found.start));
         text = found.end;
     }
@@ -297,15 +313,20 @@ static void check_mark(cadre_team *team, const cdr_at *at, const mark *found)
     if (!name || found->kind == MARK_ESCAPE)
         return;
     if (found->kind == MARK_UNENDED)
-        cdr_team_problem(team, at, "{{inputs.%s has no end; write {{inputs.%s}}",
+        cdr_team_problem(team, at, "{{%s has no end; write {{%s}}",
                          cdr_brief_text(brief, name, '\0'), brief);
+    else if (found->kind == MARK_STATE && !cdr_is_name(name))
+        cdr_team_problem(team, at, "unknown {{state.%s}}; " CDR_NAME_RULE,
+                         cdr_brief_text(brief, name, '\0'));
     else if (found->kind == MARK_WORD)
-        cdr_team_problem(team, at, "unknown {{%s}}; %s{{{{ gives plain braces",
-                         cdr_brief_text(brief, name, '\0'),
-                         find_input(team, name)
-                             ? "an input is {{inputs.NAME}}, and "
-                             : "only {{inputs.NAME}} is known, and ");
-    else if (!team->partial.inputs && !find_input(team, name))
+        cdr_team_problem(
+            team, at, "unknown {{%s}}; %s{{{{ gives plain braces",
+            cdr_brief_text(brief, name, '\0'),
+            find_input(team, name)
+                ? "an input is {{inputs.NAME}}, and "
+                : "only {{inputs.NAME}} and {{state.KEY}} are known, and ");
+    else if (found->kind == MARK_INPUT && !team->partial.inputs &&
+             !find_input(team, name))
         tell_unknown(team, at, name);
 }
 

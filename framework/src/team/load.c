@@ -7,6 +7,7 @@
 #include "base/json_iterable.h"
 #include "team/file_schema.h"
 #include "team/sized.h"
+#include "team/state_keys.h"
 
 #include <string.h>
 
@@ -135,6 +136,12 @@ static void load_input(cdr_loader *loader, const cdr_entry *entry)
     json_decref(anything);
 }
 
+static void load_state_key(cdr_loader *loader, const cdr_entry *entry)
+{
+    if (!entry->is_flawed)
+        cdr_team_add_state_key(loader->team, entry->name, entry->read, &entry->at);
+}
+
 // Who gets the user's input: the one that is named, else the first agent.
 static void load_root(cdr_loader *loader, const json_t *root)
 {
@@ -193,6 +200,7 @@ static void load(cdr_loader *loader, const json_t *root)
     };
     load_top(loader, root);
     load_section(loader, "inputs", load_input);
+    load_section(loader, "state", load_state_key);
     load_section(loader, "models", cdr_load_model);
     load_section(loader, "tools", cdr_load_tool);
     load_section(loader, "agents", cdr_load_agent);

@@ -8,6 +8,7 @@
 #include "team/file_schema.h"
 #include "team/option_names.h"
 #include "team/runtime.h"
+#include "team/state_keys.h"
 
 #include <string.h>
 
@@ -150,6 +151,16 @@ static void load_handoffs(cdr_loader *loader, cadre_agent *agent,
     }
 }
 
+static void load_output_key(cdr_loader *loader, cadre_agent *agent,
+                            const cdr_entry *entry)
+{
+    const char *key = cdr_load_text(entry->written, "output_key");
+    if (!key || is_doubtful(loader, entry, "output_key"))
+        return;
+    cdr_at at = cdr_load_member_at(loader, entry, "output_key");
+    cdr_agent_set_output_key(agent, key, &at);
+}
+
 // Where {{inputs.x}} may stand.
 static void load_instructions_at(cdr_loader *loader, cadre_agent *agent,
                                  const cdr_entry *entry)
@@ -225,6 +236,7 @@ void cdr_load_agent(cdr_loader *loader, const cdr_entry *entry)
     load_input_schema(loader, agent, entry);
     load_instructions_at(loader, agent, entry);
     agent->timeout_ms = cdr_load_integer(entry->read, "timeout", 0);
+    load_output_key(loader, agent, entry);
     agent->quiet = json_is_true(json_object_get(entry->read, "quiet"));
     agent->written = entry->written;
     if (agent->ops)

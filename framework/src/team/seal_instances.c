@@ -6,6 +6,7 @@
 #include "team/option_names.h"
 #include "team/runtime.h"
 #include "team/settings.h"
+#include "team/state_keys.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -266,6 +267,9 @@ static void make_agent(cadre_agent *agent)
         .builtin_tool = builtin_tool,
         .member_tool = member_tool,
         .member_options = agent->member_options,
+        .declare_state = cdr_config_declare_state,
+        .reducer_of = cdr_config_reducer_of,
+        .run_together = cdr_config_run_together,
         .team = agent->team,
         .function = agent->function,
         .function_ctx = agent->function_ctx,

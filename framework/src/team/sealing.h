@@ -40,6 +40,8 @@ void cdr_seal_instances(cdr_sealing *sealing);
 // Finds, in a team without mistakes, members that nothing leads to, and a file's team
 // that nests deeper than its limit.
 void cdr_seal_shapes(cdr_sealing *sealing);
+// The state at the start of a run; who would keep two answers under one key.
+void cdr_seal_state(cdr_sealing *sealing);
 
 // Notes, of a team without mistakes, what is never used.
 void cdr_seal_notes(cdr_sealing *sealing);

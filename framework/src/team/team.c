@@ -2,6 +2,7 @@
 #include "team/team.h"
 
 #include "team/runtime.h"
+#include "team/state_keys.h"
 
 #include "base/brief.h"
 
@@ -86,6 +87,7 @@ void cadre_team_free(cadre_team *team)
         free_model(team->models[i - 1]);
     for (size_t i = 0; i < team->n_inputs; i++)
         json_decref(team->inputs[i].schema);
+    cdr_state_keys_fini(team);
     cadre_script_free(team->script);
     json_decref(team->agent_index);
     json_decref(team->model_index);

@@ -72,9 +72,10 @@ struct cadre_agent {
     const cadre_model *model;
     int64_t timeout_ms; // 0: none
     bool quiet;
-    bool has_all_members; // all that were named are there
-    bool is_inner;        // made by another agent for work of its own
-    bool is_flawed;       // a mistake in it was told already, so it cannot be made
+    const char *output_key; // of the state, for its answer; NULL: none
+    bool has_all_members;   // all that were named are there
+    bool is_inner;          // made by another agent for work of its own
+    bool is_flawed;         // a mistake in it was told already, so it cannot be made
     char shape_digest[CDR_AGENT_DIGEST_SIZE];
 };
 
@@ -147,6 +148,11 @@ struct cadre_team {
     size_t n_tools;
     cdr_input *inputs;
     size_t n_inputs;
+    struct cdr_state_key *state_keys; // team/state_keys.h
+    size_t n_state_keys;
+    struct cdr_run_together *together; // the same
+    size_t n_together;
+    json_t *state_defaults; // an object; made by sealing
     cdr_name_ref root_ref;
     const cadre_agent *root;
     const char *asked_type; // of the root, instead of the one in its file; NULL: none
@@ -237,8 +243,9 @@ cadre_status cdr_team_check_keys(const cadre_team *team, cadre_error *err);
 // The run's inputs: given ones checked, defaults filled in. New reference; NULL: `err`.
 json_t *cdr_team_inputs(const cadre_team *team, const json_t *given, cadre_error *err);
 
-// Replaces {{inputs.name}}, and {{{{ by {{; the result is allocated with malloc. All
-// other words in such braces were refused at sealing.
-char *cdr_team_render(const char *text, const json_t *inputs);
+// Replaces {{inputs.name}} and {{state.key}}, and {{{{ by {{; the result is allocated
+// with malloc. All other words in such braces were refused at sealing. A key that the
+// state does not have gives nothing.
+char *cdr_team_render(const char *text, const json_t *inputs, const json_t *state);
 
 #endif

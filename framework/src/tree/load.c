@@ -1,6 +1,7 @@
 // See load.h.
 #include "tree/load.h"
 
+#include "tree/delta.h"
 #include "tree/id_table.h"
 
 #include <stdlib.h>
@@ -133,6 +134,8 @@ static cadre_status set_texts(cadre_frame *frame, const cadre_frame_row *row,
         if (frame->output == NULL)
             return no_memory(err);
     }
+    if (cdr_delta_read(row->delta, &frame->delta, err) != CADRE_OK)
+        return CADRE_ESTORE;
     if (row->error[0] == '\0')
         return CADRE_OK;
     cadre_error failure = CADRE_ERROR_INIT;
@@ -297,6 +300,39 @@ static bool is_ended(const cadre_frame *frame)
     return frame->status >= CADRE_FRAME_COMPLETED;
 }
 
+static bool is_target(const cadre_frame *frame)
+{
+    return is_ended(frame) && frame->is_transfer && is_ended(frame->parent);
+}
+
+// Each row of a chain of transfers has what that frame added to the state, and who
+// called the chain takes what all did. It is put together downwards, so that the cost
+// does not grow with the square of the chain, and then given to the first.
+static bool join_chains(const loader *l)
+{
+    for (size_t i = 0; i < l->n_frames; i++) {
+        cadre_frame *frame = l->in_order[i];
+        if (!is_target(frame) || frame->parent->delta == NULL)
+            continue;
+        json_t *sum = frame->parent->delta;
+        frame->parent->delta = NULL;
+        bool ok = cdr_delta_append(l->tree->team, &sum, frame->delta);
+        cdr_json_unshare(frame->delta);
+        frame->delta = sum;
+        if (!ok)
+            return false;
+    }
+    return true;
+}
+
+static void derive_delta(cadre_frame *frame)
+{
+    if (!is_target(frame) || frame->delta == NULL)
+        return;
+    frame->parent->delta = frame->delta;
+    frame->delta = NULL;
+}
+
 // What the conversation of an open frame held when that was born: all before the first
 // message of it or of a frame born later.
 static void derive_before(const loader *l, cadre_frame *frame, uintptr_t nth)
@@ -310,9 +346,11 @@ static void derive_before(const loader *l, cadre_frame *frame, uintptr_t nth)
     frame->n_before = (unsigned)at;
 }
 
-static void derive(loader *l)
+static cadre_status derive(loader *l, cadre_error *err)
 {
     cdr_tree *tree = l->tree;
+    if (!join_chains(l))
+        return no_memory(err);
     for (size_t i = l->n_frames; i-- > 0;) {
         cadre_frame *frame = l->in_order[i];
         derive_script(tree, frame);
@@ -323,6 +361,7 @@ static void derive(loader *l)
             continue;
         }
         derive_answer(frame);
+        derive_delta(frame);
         if (frame->parent == NULL)
             continue;
         if (is_ended(frame->parent))
@@ -330,6 +369,7 @@ static void derive(loader *l)
         else
             cdr_usage_add(&frame->parent->usage, &frame->usage);
     }
+    return CADRE_OK;
 }
 
 static cadre_status check_open(const cdr_tree *tree, cadre_error *err)
@@ -360,7 +400,7 @@ cadre_status cdr_tree_load(cdr_tree *tree, cadre_error *err)
         status = cadre_fail(err, CADRE_ENOTFOUND, "there is no run %s in this store",
                             tree->trace_text);
     if (status == CADRE_OK)
-        derive(&l);
+        status = derive(&l, err);
     for (size_t i = 0; i < l.n_opened; i++)
         cdr_conversation_unref(l.opened[i]);
     if (status == CADRE_OK)

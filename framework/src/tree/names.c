@@ -47,9 +47,9 @@ const char *cadre_stop_reason_name(cadre_stop_reason reason)
 const char *cadre_event_type_name(cadre_event_type type)
 {
     static const char *const words[] = {
-        "stream_start",  "frame_start",     "frame_end",   "message_start",
-        "text_delta",    "reasoning_delta", "message_end", "tool_call",
-        "tool_progress", "tool_result",     "transfer",    "escalate",
-        "interrupt",     "retry",           "error",       "stream_end"};
+        "stream_start",    "frame_start", "frame_end", "message_start", "text_delta",
+        "reasoning_delta", "message_end", "tool_call", "tool_progress", "tool_result",
+        "transfer",        "escalate",    "interrupt", "state_delta",   "retry",
+        "error",           "stream_end"};
     return WORD(words, type);
 }

@@ -1,6 +1,8 @@
 // See outbox.h.
 #include "tree/outbox.h"
 
+#include "base/json_text.h"
+
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,7 +115,20 @@ void cdr_outbox_frame_locked(cadre_frame *frame, bool replay_safe)
     row->mark = row->output = row->error = "";
 }
 
-void cdr_outbox_running_locked(cadre_frame *frame)
+// Its text lives as long as the outbox.
+static const char *keep_delta_locked(cadre_frame *frame)
+{
+    if (frame->delta == NULL)
+        return "";
+    char *text = cdr_json_dump(frame->delta);
+    if (text == NULL)
+        lose_locked(frame->tree);
+    const char *kept = keep_locked(frame->tree, text);
+    free(text);
+    return kept;
+}
+
+static void add_running_locked(cadre_frame *frame, const char *delta)
 {
     cadre_fact *fact = add_locked(frame->tree, CADRE_FACT_RUNNING);
     if (fact == NULL)
@@ -122,6 +137,17 @@ void cdr_outbox_running_locked(cadre_frame *frame)
     fact->u.frame.attempts = frame->attempts;
     fact->u.frame.restarts = frame->restarts;
     fact->u.frame.status = (cadre_frame_status)frame->status;
+    fact->u.frame.delta = delta;
+}
+
+void cdr_outbox_running_locked(cadre_frame *frame)
+{
+    add_running_locked(frame, "");
+}
+
+void cdr_outbox_delta_locked(cadre_frame *frame)
+{
+    add_running_locked(frame, keep_delta_locked(frame));
 }
 
 void cdr_outbox_mark_locked(cadre_frame *frame)
@@ -151,6 +177,7 @@ void cdr_outbox_end_locked(cadre_frame *frame, const cadre_usage *own, int64_t e
         row->error_class = frame->failure->error_class;
         row->error_retryable = frame->failure->retryable;
     }
+    row->delta = keep_delta_locked(frame);
     row->own = *own;
     row->usage = frame->usage;
     row->end_seq = tree->last_seq;

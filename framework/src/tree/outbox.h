@@ -13,6 +13,8 @@ void cdr_outbox_conversation_locked(cdr_tree *tree,
                                     const cadre_frame *owner, const char *session);
 void cdr_outbox_frame_locked(cadre_frame *frame, bool replay_safe);
 void cdr_outbox_running_locked(cadre_frame *frame);
+// The same with its delta: of a frame that hands over, since it is never run again.
+void cdr_outbox_delta_locked(cadre_frame *frame);
 void cdr_outbox_mark_locked(cadre_frame *frame);
 void cdr_outbox_end_locked(cadre_frame *frame, const cadre_usage *own,
                            int64_t ended_ns);

@@ -94,6 +94,10 @@ static void add_own_texts(text_list *texts, cadre_event *e)
         add_text(texts, &e->u.interrupt.question);
         add_text(texts, &e->u.interrupt.choices);
         break;
+    case CADRE_EVENT_STATE_DELTA:
+        add_text(texts, &e->u.state_delta.key);
+        add_text(texts, &e->u.state_delta.value);
+        break;
     case CADRE_EVENT_RETRY:
         add_error_texts(texts, &e->u.retry.error);
         break;

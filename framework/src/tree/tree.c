@@ -3,6 +3,7 @@
 
 #include "base/pool.h"
 #include "tree/abandon.h"
+#include "tree/delta.h"
 #include "tree/frame_table.h"
 #include "tree/outbox.h"
 #include "tree/race.h"
@@ -48,6 +49,8 @@ static void frame_free(cadre_frame *frame)
     cdr_conversation_unref(frame->conversation);
     cdr_text_unref(frame->input);
     cdr_text_unref(frame->output);
+    cdr_json_unshare(frame->state);
+    cdr_json_unshare(frame->delta);
     cdr_failure_unref(frame->failure);
     free(frame);
 }
@@ -533,6 +536,17 @@ static void end_open_children_locked(cadre_frame *frame)
     }
 }
 
+// What it saw is of no use any more, and what it added only when it completed.
+static void end_state(cadre_frame *frame)
+{
+    cdr_json_unshare(frame->state);
+    frame->state = NULL;
+    if (frame->status == CADRE_FRAME_COMPLETED)
+        return;
+    cdr_json_unshare(frame->delta);
+    frame->delta = NULL;
+}
+
 void cdr_frame_end_locked(cadre_frame *frame, const cdr_ending *ending)
 {
     if (is_ended(frame)) {
@@ -546,6 +560,7 @@ void cdr_frame_end_locked(cadre_frame *frame, const cdr_ending *ending)
     frame->output = cdr_text_ref(ending->output);
     frame->failure = ending->failure;
     cdr_usage_add(&frame->usage, &ending->own);
+    end_state(frame);
     tell_end_locked(frame, ending);
     cdr_race_look_locked(frame);
     for (cadre_frame *child = frame->kept_children; child != NULL;) {

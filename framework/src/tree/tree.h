@@ -78,6 +78,7 @@ struct cadre_frame {
     struct cdr_race *race;  // of a branch, one of which wins; tree/race.h
     const cdr_ear *ear;     // its caller listens, or one further up
     cdr_text *input, *output;
+    json_t *state, *delta; // of the run, see tree/delta.h; NULL: the defaults, nothing
     cdr_failure *failure;
     int64_t deadline_ms;     // its own and all above; CDR_NEVER
     int64_t waited_until_ms; // so far the time people took was added to it
@@ -122,6 +123,7 @@ struct cdr_work {
     unsigned char answer_reason; // why who gave `output` stopped; 0: its own matter
     struct cdr_round *round;     // run/tool_round.h; calls of the last answer
     json_t *input_json;
+    struct cdr_state_join *join;   // run/state.h; while a batch is taken
     char *target, *target_message; // of a tool frame: the transfer it asks for
     char *escalation;              // of a tool frame: why it asks to escalate
     const char *call_id;           // of a tool frame

@@ -8,6 +8,7 @@
 
 #include "cadre/ext/scope.h"
 #include "cadre/ext/shape.h"
+#include "cadre/state.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -49,8 +50,20 @@ typedef struct cadre_agent_config {
         const struct cadre_agent_config *config, const char *name,
         cadre_status (*run)(void *ctx, cadre_frame *frame, cadre_error *err),
         void *ctx);
-    void *team;  // for builtin_tool, member_tool
-    void *agent; // for problem, note and add_function
+    // Declares a key of the state, as the team file does: {"reducer": "append",
+    // "default": []}. The same twice is fine. Errors: EINVAL naming agent and key.
+    cadre_status (*declare_state)(const struct cadre_agent_config *config,
+                                  const char *key, const json_t *declaration,
+                                  cadre_error *err);
+    // How a key takes values, as far as was declared yet: those under it come first.
+    cadre_reducer (*reducer_of)(const struct cadre_agent_config *config,
+                                const char *key);
+    // Says that these may run at the same time. Two of them, with what is below each,
+    // that have one output_key without a reducer are a mistake then, told when all
+    // agents are made.
+    void (*run_together)(const struct cadre_agent_config *config, cadre_agents members);
+    void *team;  // for all of these
+    void *agent; // the same
     // Of agents that are one C function.
     cadre_status (*function)(void *ctx, cadre_frame *frame, cadre_error *err);
     void *function_ctx;

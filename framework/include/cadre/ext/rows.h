@@ -19,7 +19,7 @@ typedef enum cadre_fact_type {
     CADRE_FACT_FRAME,   // a birth; pending, running or, of a question, waiting
     CADRE_FACT_RUNNING, // an intent, another attempt, or (status WAITING) it waits for
                         // a person; uses id, status, attempts, restarts and, unless
-                        // 0, start_seq
+                        // 0 or "", start_seq and delta
     CADRE_FACT_MARK,    // this frame and all live ones below must end; uses id, mark
     CADRE_FACT_END,     // uses id, status, attempts unless 0, the fields of an end
     CADRE_FACT_MESSAGE  // said, or placed from the inbox when the id is there
@@ -60,7 +60,9 @@ typedef struct cadre_frame_row {
     int attempts;
     int restarts; // times it was found running, since its last progress
     bool replay_safe;
-    const char *mark; // reason; "" when it has none
+    const char *mark;  // reason; "" when it has none
+    const char *delta; // JSON: what it added to the state; "" when nothing, or it did
+                       // not complete. Of an end, and of what has handed over
     // Of an end:
     const char *output;
     cadre_stop_reason stop_reason;

@@ -13,7 +13,8 @@ extern "C" {
 typedef struct cadre_model_call {
     size_t struct_size;
     const cadre_model *model;
-    const char *system; // the one system text; {{inputs.x}} is replaced; NULL: none
+    const char *system; // the one system text; {{inputs.x}} and {{state.x}} are
+                        // replaced; NULL: none
     cadre_tools tools;  // the scope's transfer tool is added where the frame has edges
     cadre_history history;
 } cadre_model_call;
