@@ -616,7 +616,7 @@ static void test_d15__each_bad_file_is_told_and_left_alone(void)
 
     ask(&p, "PRAGMA user_version = 1002"); // 4
     check_refused(p.store, "newer cadre (schema 1002");
-    ask(&p, "PRAGMA user_version = 2");
+    ask(&p, "PRAGMA user_version = 3");
 
     write_bytes(path_in(&p, "5.db", path), w.bytes, w.len); // 5: an older state
     check_runs(path, 1);

@@ -19,7 +19,7 @@ TEAM = """
 agents:
   desk: {type: handoff, members: [triage, tech]}
   triage: {model: m, tools: [tool]}
-  tech: {model: m, tools: [done]}
+  tech: {model: m, tools: [done], output_key: solution}
 models: {m: {model: openai/any, retry: {backoff: 1ms}}}
 tools:
   tool: {type: command, argv: [sh, -c, "echo working >&2; echo ok"]}

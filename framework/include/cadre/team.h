@@ -41,8 +41,7 @@ typedef struct cadre_llm {
 // An agent of any type over other agents.
 typedef struct cadre_topology {
     size_t struct_size;
-    const char *name;
-    const char *description;
+    const char *name, *description;
     const char *entry;
     cadre_names members;
     const char *options; // its block, as JSON text; NULL: all defaults
@@ -57,8 +56,7 @@ typedef struct cadre_topology {
 // An agent written as one C function.
 typedef struct cadre_function {
     size_t struct_size;
-    const char *name;
-    const char *description;
+    const char *name, *description;
     // As cadre_agent_ops.run: executed again from its top on resume.
     cadre_status (*run)(void *ctx, cadre_frame *frame, cadre_error *err);
     void *ctx;
@@ -126,8 +124,7 @@ CADRE_API void cadre_team_add_model(cadre_team *team,
                                     const cadre_model_settings *model);
 CADRE_API void cadre_team_add_tool(cadre_team *team, const cadre_tool_settings *tool);
 
-// Who gets the user's input; NULL or never called: the topology nobody is in, else the
-// first agent.
+// Who gets the input; NULL, never called: the topology nobody is in, else the first.
 CADRE_API void cadre_team_set_root(cadre_team *team, const char *name);
 CADRE_API void cadre_team_set_script(cadre_team *team, const char *path);
 

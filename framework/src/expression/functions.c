@@ -85,10 +85,10 @@ static int matches(lua_State *lua)
         text whole = text_at(lua, 1);
         const cdr_pattern *compiled =
             cdr_sandbox_pattern(lua, pattern.data, pattern.len);
-        int64_t deadline_ns = cdr_sandbox_deadline_ns(cdr_sandbox_of(lua));
+        const cdr_subject subject = {whole.data, whole.len,
+                                     cdr_sandbox_deadline_ns(cdr_sandbox_of(lua))};
         cadre_error err = CADRE_ERROR_INIT;
-        cadre_status status = cdr_pattern_match(compiled, whole.data, whole.len,
-                                                deadline_ns, &fits, &err);
+        cadre_status status = cdr_pattern_match(compiled, &subject, &fits, &err);
         if (status == CADRE_ENOMEM)
             cdr_sandbox_raise(lua, status, &err);
         if (status != CADRE_OK)

@@ -149,8 +149,10 @@ static size_t window_end(const char *text, size_t len, size_t from)
 
 // Returns what pcre2_match says of the whole text, or PCRE2_ERROR_MATCHLIMIT when the
 // time is over.
-static int search_run(search *self, const char *text, size_t len, int64_t deadline_ns)
+static int search_run(search *self, const cdr_subject *subject)
 {
+    const char *text = subject->text;
+    size_t len = subject->len;
     for (size_t from = 0;;) {
         size_t end = window_end(text, len, from);
         pcre2_set_offset_limit(self->context, end);
@@ -158,23 +160,23 @@ static int search_run(search *self, const char *text, size_t len, int64_t deadli
                                PCRE2_NO_UTF_CHECK, self->data, self->context);
         if (code != PCRE2_ERROR_NOMATCH || end == len)
             return code;
-        if (cdr_cpu_now_ns() > deadline_ns)
+        if (cdr_cpu_now_ns() > subject->deadline_ns)
             return PCRE2_ERROR_MATCHLIMIT;
         from = end;
     }
 }
 
-cadre_status cdr_pattern_match(const cdr_pattern *pattern, const char *text, size_t len,
-                               int64_t deadline_ns, bool *out, cadre_error *err)
+cadre_status cdr_pattern_match(const cdr_pattern *pattern, const cdr_subject *subject,
+                               bool *out, cadre_error *err)
 {
-    if (cdr_utf8_prefix(text, len) != len)
+    if (cdr_utf8_prefix(subject->text, subject->len) != subject->len)
         return cadre_fail_class(err, CADRE_EFAILED, CADRE_CLASS_HOOK, false,
                                 "regular expression '%.100s': the text is not UTF-8",
                                 pattern->text);
     search self;
     cadre_status status = CADRE_OK;
     if (search_init(&self, pattern)) {
-        int code = search_run(&self, text, len, deadline_ns);
+        int code = search_run(&self, subject);
         if (code < 0 && code != PCRE2_ERROR_NOMATCH)
             status = fail_match(pattern, code, err);
         else

@@ -23,11 +23,18 @@ void cdr_pattern_free(cdr_pattern *pattern);
 // Is this the text it was made of?
 bool cdr_pattern_is(const cdr_pattern *pattern, const char *text, size_t len);
 
-// Looks for a match anywhere in the text. `deadline_ns` is of cdr_cpu_now_ns. Errors:
+// What a pattern is looked for in. `deadline_ns` is of cdr_cpu_now_ns.
+typedef struct cdr_subject {
+    const char *text;
+    size_t len;
+    int64_t deadline_ns;
+} cdr_subject;
+
+// Looks for a match anywhere in the text. Errors:
 // CADRE_EFAILED of class hook when a limit is hit or the text is not UTF-8;
 // CADRE_ENOMEM.
-cadre_status cdr_pattern_match(const cdr_pattern *pattern, const char *text, size_t len,
-                               int64_t deadline_ns, bool *out, cadre_error *err);
+cadre_status cdr_pattern_match(const cdr_pattern *pattern, const cdr_subject *subject,
+                               bool *out, cadre_error *err);
 
 // The processor time of the calling thread.
 int64_t cdr_cpu_now_ns(void);

@@ -68,8 +68,8 @@ cadre_status cdr_short_form_test(const cdr_short_form *form, const char *text,
             continue;
         }
         cadre_error why = CADRE_ERROR_INIT;
-        cadre_status status =
-            cdr_pattern_match(form->patterns[i], text, len, deadline_ns, out, &why);
+        const cdr_subject subject = {text, len, deadline_ns};
+        cadre_status status = cdr_pattern_match(form->patterns[i], &subject, out, &why);
         if (status != CADRE_OK)
             return cadre_fail_class(err, status, why.error_class, false, "%s: %s",
                                     form->where, why.text);

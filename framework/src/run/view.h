@@ -10,6 +10,8 @@
 // 4. `history` narrows: all, own, last (the last user turn on), none (this frame's, and
 //    where it has no input what was said last).
 // 5. The same conversation gives the same items, so that a prompt's prefix is stable.
+// The
+//    system text before them is too, unless {{state.x}} stands in it.
 //
 // Renderings are made once for a message and kept with it.
 // Thread: the frame's strand.

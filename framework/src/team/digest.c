@@ -171,15 +171,21 @@ static uint64_t texts_of(const cadre_agent *agent, uint64_t options)
     return spread(add_number(hash, has_options_in_shape(agent) ? 0 : options));
 }
 
-// How keys of the state take values decides what recorded deltas mean; a default is
-// what is read there at first.
+static uint64_t of_state_key(const cdr_state_key *key, uint64_t what)
+{
+    uint64_t hash = add_text(add_text(START, "state"), key->name);
+    return spread(add_number(hash, what));
+}
+
+// How keys of the state take values decides what recorded deltas mean. One that is
+// replaced is as one that nobody declared.
 static uint64_t shape_of_state(const cadre_team *team)
 {
     uint64_t sum = 0;
     for (size_t i = 0; i < team->n_state_keys; i++) {
         const cdr_state_key *key = &team->state_keys[i];
-        uint64_t hash = add_text(add_text(START, "state"), key->name);
-        sum += spread(add_number(hash, (uint64_t)key->reducer));
+        if (key->reducer != CADRE_REDUCE_REPLACE)
+            sum += of_state_key(key, (uint64_t)key->reducer);
     }
     return sum;
 }
@@ -189,8 +195,8 @@ static uint64_t texts_of_state(const cadre_team *team)
     uint64_t sum = 0;
     for (size_t i = 0; i < team->n_state_keys; i++) {
         const cdr_state_key *key = &team->state_keys[i];
-        uint64_t hash = add_text(add_text(START, "state"), key->name);
-        sum += spread(add_number(hash, cdr_digest_json(key->default_value)));
+        if (key->default_value)
+            sum += of_state_key(key, cdr_digest_json(key->default_value));
     }
     return sum;
 }

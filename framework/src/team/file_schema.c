@@ -36,7 +36,7 @@ static const char root_text[] =
     "  \"state\": {\"type\": \"object\", \"additionalProperties\": {"
     "    \"type\": \"object\", \"properties\": {"
     "      \"reducer\": {\"enum\": [\"replace\", \"append\", \"merge\", \"sum\"]},"
-    "      \"default\": true}, " NOTES "}},"
+    "      \"default\": {}}, " NOTES "}},"
     "  \"script\": {\"type\": \"string\", \"format\": \"path\"},"
     "  \"models\": {\"type\": \"object\"},"
     "  \"tools\": {\"type\": \"object\"},"
