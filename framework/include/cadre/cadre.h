@@ -15,6 +15,7 @@
 #include "cadre/message.h"
 #include "cadre/call.h"
 #include "cadre/frame.h"
+#include "cadre/hook.h"
 #include "cadre/event.h"
 #include "cadre/runtime.h"
 #include "cadre/team.h"

@@ -57,13 +57,28 @@ cadre_status cdr_check_array(cdr_argument what, const void *items, size_t count,
                       WHERE(what), count);
 }
 
+// "create/1": what hooks call has such keys; see hook.h.
+static bool is_of_hook(const char *key)
+{
+    static const char *const places[] = {"create",      "before_model", "after_model",
+                                         "before_tool", "after_tool",   "next"};
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        size_t len = strlen(places[i]);
+        if (strncmp(key, places[i], len) == 0 && key[len] == '/')
+            return true;
+    }
+    return false;
+}
+
 cadre_status cdr_check_key(const char *frame, const char *key, cadre_error *err)
 {
-    static const char *const own[] = {"transfer", "approval", "root"};
+    static const char *const own[] = {"transfer", "approval", "root", "after_tool"};
+    bool is_own = key != NULL && is_of_hook(key);
     for (size_t i = 0; key != NULL && i < sizeof own / sizeof own[0]; i++)
-        if (strcmp(key, own[i]) == 0)
-            return cadre_fail(err, CADRE_EINVAL,
-                              "'%s': the key '%s' is the framework's own; take another",
-                              frame, key);
-    return CADRE_OK;
+        is_own = is_own || strcmp(key, own[i]) == 0;
+    if (!is_own)
+        return CADRE_OK;
+    return cadre_fail(err, CADRE_EINVAL,
+                      "'%s': the key '%s' is the framework's own; take another", frame,
+                      key);
 }

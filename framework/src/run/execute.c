@@ -2,6 +2,7 @@
 #include "run/execute.h"
 
 #include "run/call.h"
+#include "run/hook.h"
 #include "run/scope.h"
 #include "run/script_check.h"
 #include "run/state.h"
@@ -202,7 +203,7 @@ static cadre_status run_agent(cadre_frame *frame, cdr_strand *strand, cadre_erro
     if (status == CADRE_OK && has_handed_over)
         status = go_on_to_target(frame, err);
     else if (status == CADRE_OK)
-        status = frame->agent->ops->run(frame->agent->state, frame, err);
+        status = cdr_hook_run_agent(frame, err);
     // Who waits, waits, whatever `run` made of it.
     bool is_good = status == CADRE_OK || status == CADRE_ESCALATED;
     bool is_sticky = frame->work->sticky == CADRE_EPARKED ||

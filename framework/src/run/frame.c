@@ -3,6 +3,7 @@
 #include "base/json_text.h"
 #include "base/utf8.h"
 #include "run/arguments.h"
+#include "run/hook.h"
 #include "run/scope.h"
 #include "team/member_map.h"
 #include "tree/outbox.h"
@@ -161,6 +162,9 @@ cadre_status cadre_frame_set_output(cadre_frame *frame, const char *text,
 {
     if (frame == NULL || text == NULL)
         return cdr_fail_null(err, __func__);
+    cadre_status status = cdr_hook_refuse(frame, true, __func__, err);
+    if (status != CADRE_OK)
+        return status;
     cdr_tree *tree = frame->tree;
     cdr_work *work = frame->work;
     cdr_text *output = clean_text(text);
@@ -318,8 +322,10 @@ cadre_status cadre_frame_request_transfer(cadre_frame *frame, const char *target
         return cadre_fail(err, CADRE_EINVAL,
                           "'%s': only a tool asks for a transfer this way",
                           frame->name);
-    cadre_status status = cdr_check_text(
-        (cdr_argument){frame->name, "the transfer's target"}, target, err);
+    cadre_status status = cdr_hook_refuse(frame, false, __func__, err);
+    if (status == CADRE_OK)
+        status = cdr_check_text((cdr_argument){frame->name, "the transfer's target"},
+                                target, err);
     if (status == CADRE_OK)
         status = cdr_check_text((cdr_argument){frame->name, "the transfer's message"},
                                 message, err);

@@ -6,7 +6,8 @@
 
 typedef struct frame_note {
     size_t born_in, ended_in; // batches, from 1; 0: none
-    bool is_agent; // with agents alone above: what a tool called ends with it
+    bool is_agent; // with agents alone above: what a tool called ends with it, and what
+                   // the hooks of a call did with that
     bool is_work;  // a model or a tool; a question is neither
 } frame_note;
 
@@ -102,17 +103,27 @@ static void keep_fact(cdr_journal *journal, cadre_fact *fact)
     }
 }
 
+// Hooks of a model call are not asked again when that has ended.
+static bool is_of_call_hook(const char *key)
+{
+    static const char *const places[] = {"before_model/", "after_model/"};
+    for (int i = 0; i < 2; i++)
+        if (strncmp(key, places[i], strlen(places[i])) == 0)
+            return true;
+    return false;
+}
+
 static bool note_birth(cdr_journal *journal, const cadre_frame_row *row)
 {
     frame_note *note = cdr_arena_alloc(&journal->texts, sizeof *note);
     if (note == NULL)
         return false;
     const frame_note *parent = note_of(journal, row->parent);
-    *note = (frame_note){.born_in = journal->n_batches + 1,
-                         .is_agent = strcmp(row->kind, "agent") == 0 &&
-                                     (parent == NULL || parent->is_agent),
-                         .is_work = strcmp(row->kind, "model") == 0 ||
-                                    strcmp(row->kind, "tool") == 0};
+    *note = (frame_note){
+        .born_in = journal->n_batches + 1,
+        .is_agent = strcmp(row->kind, "agent") == 0 && !is_of_call_hook(row->key) &&
+                    (parent == NULL || parent->is_agent),
+        .is_work = strcmp(row->kind, "model") == 0 || strcmp(row->kind, "tool") == 0};
     return cdr_id_table_put(&journal->frames, row->id, note);
 }
 

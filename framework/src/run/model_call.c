@@ -1,13 +1,15 @@
 // A model call: the view becomes a request, attempts are made until one is whole, and
 // the answer is recorded with the frames of its tool calls in one commit.
 //
-// Order: the call is reserved (its frame, durable) before anything is sent; deltas are
-// shown as they come; a failed attempt voids them by a `retry` event.
+// Order: before_model hooks; the call is reserved (its frame, durable) before anything
+// is sent; deltas are shown as they come, unless an after_model hook may yet change the
+// text; a failed attempt voids them by a `retry` event.
 #include "run/call.h"
 
 #include "base/units.h"
 #include "net/attempt.h"
 #include "run/arguments.h"
+#include "run/model_hook.h"
 #include "run/model_record.h"
 #include "run/tool_round.h"
 #include "run/view.h"
@@ -24,6 +26,7 @@ typedef struct model_call {
     cadre_frame *agent; // who asks
     cadre_frame *frame; // the model frame
     const cadre_model *model;
+    cdr_model_hook hook;
     cdr_view view;
     cdr_arena arena; // of the offered tools
     cdr_offer offer;
@@ -42,6 +45,8 @@ typedef struct model_call {
     int n_attempts; // in this process
     int *script_at; // where the next scripted step is taken: the tree's, or its own
     int own_at;
+    bool holds_text; // until it is whole, and its hooks have seen it
+    bool is_parked;  // its hooks wait for a person
 } model_call;
 
 // --- Showing pieces ---
@@ -50,6 +55,8 @@ static void show_piece(void *ctx, bool is_reasoning, const char *text, size_t le
 {
     model_call *call = ctx;
     cadre_event event = call->delta;
+    if (call->holds_text && !is_reasoning)
+        return;
     event.type = is_reasoning ? CADRE_EVENT_REASONING_DELTA : CADRE_EVENT_TEXT_DELTA;
     event.u.delta.message_id = call->message_text;
     event.u.delta.text = text;
@@ -358,7 +365,7 @@ static bool record_answer(model_call *call, cadre_answer *answer)
     cadre_event event = {.type = CADRE_EVENT_MESSAGE_END};
     event.u.message_end.finish = call->sink.finish;
     event.u.message_end.usage = call->sink.usage;
-    event.u.message_end.usage.model_calls = 1;
+    event.u.message_end.usage.model_calls = call->hook.is_given ? 0 : 1;
     event.u.message_end.attempts = call->frame->attempts;
     if (cdr_conversation_append_take(agent->conversation, message)) {
         message->m.seq = cdr_outbox_event_locked(call->frame, &event, message, true);
@@ -390,7 +397,10 @@ static void record_failure(model_call *call, cadre_status status,
     cdr_ending ending;
     cdr_ending_of(call->frame, status, failure, &ending);
     ending.own = call->sink.usage;
-    ending.own.model_calls = 1;
+    ending.own.model_calls = call->hook.is_given ? 0 : 1;
+    // The record says that it was a hook which failed.
+    if (call->agent->work->hook_error != NULL)
+        ending.output = cdr_text_new("after_model", strlen("after_model"));
     if (ending.status == CADRE_FRAME_FAILED)
         ending.stop_reason = call->frame->restarts > CDR_RESTART_LIMIT
                                  ? CADRE_STOP_INTERRUPTED
@@ -404,6 +414,7 @@ static void record_failure(model_call *call, cadre_status status,
                             : CADRE_STOP_NONE);
     cdr_frame_end_locked(call->frame, &ending);
     cdr_mutex_unlock(&tree->mu);
+    cdr_text_unref(ending.output);
 }
 
 // --- The call ---
@@ -413,7 +424,7 @@ static cadre_status reserve_step_locked(model_call *call, const cadre_frame *cut
                                         cdr_text **input, cadre_error *err)
 {
     char text[48];
-    if (!call->model->is_scripted)
+    if (!call->model->is_scripted || call->hook.is_given)
         return CADRE_OK;
     call->script_at = &call->agent->tree->script_used[call->agent->agent->index];
     if (cut != NULL) {
@@ -439,12 +450,14 @@ static cadre_status reserve(model_call *call, const char *key, cadre_error *err)
                        .name = call->model->name,
                        .agent = agent->agent,
                        .key = key,
+                       .is_pending = call->hook.is_given,
                        .replay_safe = true};
+    bool is_asked = !call->hook.is_given;
     cdr_mutex_lock(&agent->tree->mu);
     const cadre_frame *cut = cdr_frame_child_locked(agent, key);
     cadre_status status = cdr_frame_stopped(agent, err);
     int64_t max = tree->limits.max_model_calls;
-    if (status == CADRE_OK && cut == NULL && max != CADRE_UNLIMITED &&
+    if (status == CADRE_OK && cut == NULL && is_asked && max != CADRE_UNLIMITED &&
         tree->n_model_calls >= max)
         status =
             cadre_fail_class(err, CADRE_ELIMIT, CADRE_CLASS_LIMIT, false,
@@ -455,11 +468,23 @@ static cadre_status reserve(model_call *call, const char *key, cadre_error *err)
         status = reserve_step_locked(call, cut, &birth.input, err);
     if (status == CADRE_OK)
         status = cdr_frame_enter_locked(agent, &birth, &call->frame, &how, err);
-    if (status == CADRE_OK && how == CDR_ENTERED_NEW)
+    if (status == CADRE_OK && how == CDR_ENTERED_NEW && is_asked)
         tree->n_model_calls++;
     cdr_mutex_unlock(&agent->tree->mu);
     cdr_text_unref(birth.input);
     return status;
+}
+
+static cadre_status call_before(model_call *call, const cadre_model_call *asked,
+                                cadre_error *err)
+{
+    call->system =
+        cdr_team_render(asked->system == NULL ? "" : asked->system,
+                        call->agent->tree->inputs, cadre_frame_state(call->agent));
+    if (call->system == NULL)
+        return cadre_fail(err, CADRE_ENOMEM, "no memory for a request");
+    return cdr_model_hook_before(&call->hook, call->agent, call->model->name,
+                                 call->system, err);
 }
 
 static cadre_status prepare(model_call *call, const cadre_model_call *asked,
@@ -468,13 +493,11 @@ static cadre_status prepare(model_call *call, const cadre_model_call *asked,
     cadre_status status = cdr_view_init(&call->view, call->agent, asked->history, err);
     if (status != CADRE_OK)
         return status;
-    call->system =
-        cdr_team_render(asked->system == NULL ? "" : asked->system,
-                        call->agent->tree->inputs, cadre_frame_state(call->agent));
-    if (call->system == NULL ||
+    if (!cdr_view_add_turns(&call->view, call->hook.turns, call->hook.n_turns) ||
         !cdr_offer_init(&call->offer, call->agent, asked->tools, &call->arena))
         return cadre_fail(err, CADRE_ENOMEM, "no memory for a request");
-    call->request = (cadre_request){.system = call->system,
+    call->holds_text = cdr_hook_has(call->agent->agent, CDR_HOOK_AFTER_MODEL);
+    call->request = (cadre_request){.system = call->hook.shown.system,
                                     .items = call->view.items,
                                     .n_items = call->view.n_items,
                                     .tools = call->offer.infos,
@@ -495,6 +518,7 @@ static cadre_status prepare(model_call *call, const cadre_model_call *asked,
 static void model_call_fini(model_call *call)
 {
     cdr_view_fini(&call->view);
+    cdr_model_hook_fini(&call->hook);
     cdr_arena_fini(&call->arena);
     cdr_answer_fini(&call->sink);
     free(call->system);
@@ -512,9 +536,14 @@ static cadre_status check_restarts(const model_call *call, cadre_error *failure)
                       call->agent->name, call->model->name, restarts);
 }
 
-static cadre_status ask(model_call *call, cadre_answer *answer, cadre_error *failure)
+// The answer of the model, or what a hook gave in its place.
+static cadre_status get_answer(model_call *call, cadre_error *failure)
 {
     cadre_status status = CADRE_OK;
+    if (call->hook.is_given)
+        return cdr_model_hook_give(&call->hook, &call->sink)
+                   ? CADRE_OK
+                   : cadre_fail(failure, CADRE_ENOMEM, "no memory for an answer");
     if (!cdr_work_begin(call->frame, call->agent->work->strand))
         status = cadre_fail(failure, CADRE_ENOMEM, "no memory for a model call");
     if (status == CADRE_OK)
@@ -525,11 +554,35 @@ static cadre_status ask(model_call *call, cadre_answer *answer, cadre_error *fai
         cadre_event event = {.type = CADRE_EVENT_MESSAGE_START};
         event.u.message_start.message_id = call->message_text;
         show_passing(call, &event);
-        status = attempt_until_whole(call, failure);
+        if (!cdr_model_hook_recall(&call->hook, &call->sink))
+            status = attempt_until_whole(call, failure);
         if (status != CADRE_OK)
             name_failure(call, failure);
     }
     cdr_work_free(cdr_work_end(call->frame));
+    return status;
+}
+
+// Its hooks wait for a person: so does the call. It goes on with the answer it has.
+static bool park(model_call *call, cadre_status status, cadre_error *failure)
+{
+    if (!cdr_is_parked(call->agent, status, failure))
+        return false;
+    cdr_mutex_lock(&call->frame->tree->mu);
+    call->frame->attempts--; // going on is no attempt
+    cdr_frame_park_locked(call->frame);
+    cdr_mutex_unlock(&call->frame->tree->mu);
+    call->is_parked = true;
+    return true;
+}
+
+static cadre_status ask(model_call *call, cadre_answer *answer, cadre_error *failure)
+{
+    cadre_status status = get_answer(call, failure);
+    if (status == CADRE_OK)
+        status = cdr_model_hook_after(&call->hook, &call->sink, failure);
+    if (status == CADRE_EPARKED && park(call, status, failure))
+        return status;
     if (status == CADRE_OK && !record_answer(call, answer))
         status = cadre_fail(failure, CADRE_ENOMEM, "no memory for an answer");
     if (status != CADRE_OK)
@@ -576,6 +629,8 @@ cadre_status cadre_frame_ask_model(cadre_frame *frame, const cadre_model_call *a
                           frame->name);
     status = cdr_check_array((cdr_argument){frame->name, "cadre_model_call.tools"},
                              asked->tools.items, asked->tools.count, err);
+    if (status == CADRE_OK)
+        status = cdr_hook_refuse(frame, false, __func__, err);
     if (status != CADRE_OK)
         return status;
     cdr_round_close(frame);
@@ -583,18 +638,25 @@ cadre_status cadre_frame_ask_model(cadre_frame *frame, const cadre_model_call *a
     const cadre_frame *record = cdr_model_record_find(frame, key);
     if (record != NULL)
         return cdr_model_record_use(frame, record, asked, answer, err);
-    cdr_mutex_lock(&tree->mu);
-    cdr_say_posted_locked(frame);
-    cdr_mutex_unlock(&tree->mu);
-    status = prepare(&call, asked, err);
+    status = call_before(&call, asked, err);
+    if (status == CADRE_OK) {
+        // After the hooks: what was posted gets its place with the reservation.
+        cdr_mutex_lock(&tree->mu);
+        cdr_say_posted_locked(frame);
+        cdr_mutex_unlock(&tree->mu);
+        status = prepare(&call, asked, err);
+    }
     if (status == CADRE_OK)
         status = reserve(&call, key, err);
     if (status == CADRE_OK) {
         status = ask(&call, answer, &failure);
         cdr_mutex_lock(&tree->mu);
-        cdr_frame_release_locked(call.frame);
+        if (!call.is_parked)
+            cdr_frame_release_locked(call.frame);
         cdr_mutex_unlock(&tree->mu);
-        if (status != CADRE_OK)
+        if (call.is_parked)
+            status = cadre_fail(err, status, "%s", failure.text);
+        else if (status != CADRE_OK)
             status = cadre_fail_class(err, CADRE_EFAILED, failure.error_class,
                                       failure.retryable, "%s", failure.text);
     }

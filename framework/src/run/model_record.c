@@ -1,6 +1,7 @@
 // See model_record.h.
 #include "run/model_record.h"
 
+#include "run/hook.h"
 #include "run/tool_round.h"
 
 #include <string.h>
@@ -17,6 +18,18 @@ bool cdr_keep_answer_locked(cadre_frame *frame, const cdr_message *message)
     return work->output != NULL;
 }
 
+// It was a hook that failed, so the frame does, whatever its `run` makes of it.
+static void note_hook(cadre_frame *frame, const cadre_frame *record)
+{
+    const cdr_failure *failure = record->failure;
+    cadre_error why = CADRE_ERROR_INIT;
+    if (failure == NULL || record->output == NULL)
+        return;
+    cadre_fail_class(&why, CADRE_EFAILED, failure->error_class, failure->retryable,
+                     "%s", failure->message);
+    cdr_hook_note_failure(frame, &why);
+}
+
 static cadre_status failure_from_record(cadre_frame *frame, const cadre_frame *record,
                                         cadre_error *err)
 {
@@ -24,6 +37,7 @@ static cadre_status failure_from_record(cadre_frame *frame, const cadre_frame *r
     cdr_failure_unref(frame->work->child_failure);
     frame->work->child_failure = cdr_failure_ref(record->failure);
     frame->work->child_reason = CADRE_STOP_NONE;
+    note_hook(frame, record);
     return cadre_fail_class(
         err, CADRE_EFAILED, failure == NULL ? CADRE_CLASS_ERROR : failure->error_class,
         failure != NULL && failure->retryable, "%s",
@@ -77,6 +91,7 @@ cadre_status cdr_model_record_use(cadre_frame *frame, const cadre_frame *record,
         return cadre_fail(err, CADRE_EDIVERGED,
                           "agent '%s': turn %s was asked of model '%s', now of '%s'",
                           frame->name, record->key, record->name, asked->model->name);
+    cdr_hook_witness_turn(frame, frame->work->turn);
     if (record->status == CADRE_FRAME_COMPLETED)
         return answer_from_record(frame, asked->tools, answer, err);
     return failure_from_record(frame, record, err);

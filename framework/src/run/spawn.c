@@ -17,6 +17,7 @@
 #include "base/buf.h"
 #include "run/arguments.h"
 #include "run/call.h"
+#include "run/hook.h"
 #include "run/lease.h"
 #include "run/options.h"
 #include "run/run.h"
@@ -161,6 +162,8 @@ cadre_status cadre_frame_spawn(cadre_frame *frame, const cadre_call *call,
     cdr_text *input = NULL;
     cadre_id id = {0, 0};
     cadre_status status = cdr_check_call(frame, call, err);
+    if (status == CADRE_OK)
+        status = cdr_hook_refuse(frame, false, __func__, err);
     if (status == CADRE_OK && call->scope != NULL)
         return cadre_fail(err, CADRE_EINVAL, "'%s': a spawned run has no scope",
                           frame->name);

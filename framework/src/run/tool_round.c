@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "run/arguments.h"
 #include "run/call.h"
+#include "run/hook.h"
 #include "run/state.h"
 #include "run/tool_run.h"
 #include "tree/delta.h"
@@ -69,6 +70,22 @@ static char *list_offered(const cdr_offer *offer)
     return cdr_buf_take(&text);
 }
 
+// What hooks had to do with a call that has ended; see hook.h.
+static void take_hook_record(cdr_tool_entry *entry)
+{
+    const cdr_failure *failure = entry->frame->failure;
+    if (failure == NULL)
+        return;
+    entry->is_of_hook = failure->error_class == CADRE_CLASS_HOOK;
+    if (entry->code != CADRE_RESULT_ABORTED ||
+        entry->frame->status != CADRE_FRAME_FAILED)
+        return;
+    entry->hook_error = calloc(1, sizeof *entry->hook_error);
+    if (entry->hook_error != NULL)
+        cadre_fail_class(entry->hook_error, CADRE_EFAILED, failure->error_class,
+                         failure->retryable, "%s", failure->message);
+}
+
 // The call is in the record: with its result, or cut before it had one.
 static void take_record(cdr_tool_entry *entry, cdr_entered how)
 {
@@ -86,6 +103,7 @@ static void take_record(cdr_tool_entry *entry, cdr_entered how)
     entry->delta = cdr_json_share(entry->frame->delta);
     if (result != NULL && cdr_tool_is_bad_call(entry->code))
         entry->complaint = strdup(result->m.text);
+    take_hook_record(entry);
 }
 
 static bool birth_entry_locked(cadre_frame *frame, cdr_tool_entry *entry, int turn,
@@ -127,6 +145,8 @@ static void round_free(cdr_round *round)
         free(round->entries[i].target);
         free(round->entries[i].target_message);
         free(round->entries[i].escalation);
+        free(round->entries[i].raw);
+        free(round->entries[i].hook_error);
         free(round->entries[i].complaint);
     }
     cdr_message_unref(round->message);
@@ -422,6 +442,28 @@ cdr_message *cdr_recorded_answer_locked(cadre_frame *frame, int turn)
                                  &frame->work->n_read);
 }
 
+// Does the frame hand back to who handed over to it, without a word? That is what it
+// does by itself after an answer where the scope returns to the source.
+static bool is_return(const cadre_frame *frame, const cadre_agent *to,
+                      const char *message)
+{
+    return frame->source != NULL && frame->scope->scope->return_to_source &&
+           frame->source->agent == to && message[0] == '\0';
+}
+
+// Enters what the frame's own code hands over to.
+static cadre_status enter_own(cadre_frame *frame, const cdr_transfer_decision *decision,
+                              const char *message, cadre_error *err)
+{
+    bool returns = is_return(frame, decision->to, message);
+    cdr_mutex_lock(&frame->tree->mu);
+    cadre_status status = cdr_enter_target_locked(frame, decision, message, err);
+    if (status == CADRE_OK && returns)
+        frame->work->transfer->source = frame->source->source;
+    cdr_mutex_unlock(&frame->tree->mu);
+    return status;
+}
+
 static cadre_status replay_round(cadre_frame *frame, cdr_message *message, int turn,
                                  cadre_error *err)
 {
@@ -445,7 +487,8 @@ static cadre_status replay_round(cadre_frame *frame, cdr_message *message, int t
                          : status;
 }
 
-// Of a frame whose code handed over by itself: there are no calls to look at.
+// Of a frame whose own code, or a hook, handed over: no call asked for it. A return is
+// left to who makes it.
 static cadre_status replay_own_transfer(cadre_frame *frame, cadre_error *err)
 {
     cdr_transfer_decision decision;
@@ -454,12 +497,13 @@ static cadre_status replay_own_transfer(cadre_frame *frame, cadre_error *err)
     cdr_text *input = cdr_text_ref(target->input);
     const cadre_agent *to = target->agent;
     cdr_mutex_unlock(&frame->tree->mu);
-    cadre_status status = cdr_scope_decide(frame->scope, frame->agent, to->info.name,
-                                           cdr_text_bytes(input), &decision, err);
-    if (status == CADRE_OK && decision.kind == CDR_TRANSFER_DONE) {
-        cdr_mutex_lock(&frame->tree->mu);
-        status = cdr_enter_target_locked(frame, &decision, cdr_text_bytes(input), err);
-        cdr_mutex_unlock(&frame->tree->mu);
+    const char *message = cdr_text_bytes(input);
+    cadre_status status = CADRE_OK;
+    if (!is_return(frame, to, message)) {
+        status = cdr_scope_decide(frame->scope, frame->agent, to->info.name, message,
+                                  &decision, err);
+        if (status == CADRE_OK && decision.kind == CDR_TRANSFER_DONE)
+            status = enter_own(frame, &decision, message, err);
     }
     cdr_text_unref(input);
     return status;
@@ -468,7 +512,6 @@ static cadre_status replay_own_transfer(cadre_frame *frame, cadre_error *err)
 cadre_status cdr_replay_transfers(cadre_frame *frame, cadre_error *err)
 {
     cadre_status status = CADRE_OK;
-    bool asked = false;
     for (int turn = 1; status == CADRE_OK && frame->work->transfer == NULL; turn++) {
         cdr_mutex_lock(&frame->tree->mu);
         cdr_message *message = cdr_recorded_answer_locked(frame, turn);
@@ -477,11 +520,10 @@ cadre_status cdr_replay_transfers(cadre_frame *frame, cadre_error *err)
         cdr_mutex_unlock(&frame->tree->mu);
         if (message == NULL)
             break;
-        asked = true;
         status = replay_round(frame, message, turn, err);
         cdr_message_unref(message);
     }
-    if (status == CADRE_OK && !asked)
+    if (status == CADRE_OK && frame->work->transfer == NULL)
         status = replay_own_transfer(frame, err);
     return status;
 }
@@ -502,10 +544,7 @@ static cadre_status transfer(cadre_frame *frame, const cadre_call *call,
         decision.history = call->history;
     decision.timeout_ms = cdr_shorter_ms(decision.timeout_ms, call->timeout_ms);
     decision.is_quiet = (call->flags & CADRE_CALL_QUIET) != 0;
-    cdr_mutex_lock(&frame->tree->mu);
-    status = cdr_enter_target_locked(frame, &decision, message, err);
-    cdr_mutex_unlock(&frame->tree->mu);
-    return status;
+    return enter_own(frame, &decision, message, err);
 }
 
 cadre_status cadre_frame_transfer(cadre_frame *frame, const cadre_call *call,
@@ -518,6 +557,9 @@ cadre_status cadre_frame_transfer(cadre_frame *frame, const cadre_call *call,
         return cadre_fail(err, CADRE_EINVAL,
                           "agent '%s': a transfer needs the scope of a topology",
                           frame->name);
+    status = cdr_hook_refuse(frame, true, __func__, err);
+    if (status != CADRE_OK)
+        return status;
     if (frame->work->transfer != NULL)
         return cadre_fail(err, CADRE_EREFUSED, "'%s' was handed over to '%s' already",
                           frame->name, frame->work->transfer->name);

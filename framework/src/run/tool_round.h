@@ -30,8 +30,12 @@ typedef struct cdr_tool_entry {
     bool was_waiting; // it had started, and waited for a person
     bool is_parked;   // it waits for a person
     bool is_denied;   // by a person
+    bool is_of_hook;  // its result, which a hook gave in place of the tool
     bool is_settled;  // also by its record
     cadre_result_code code;
+    char *raw; // what it had come to when the run was cut, before its hooks; NULL
+    cadre_result_code raw_code;
+    cadre_error *hook_error; // a hook of the call failed; NULL: none did
     char *complaint; // what the model was told of a bad call; NULL when it was none
 } cdr_tool_entry;
 

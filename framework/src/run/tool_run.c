@@ -7,6 +7,8 @@
 #include "base/schema.h"
 #include "run/ask.h"
 #include "run/call.h"
+#include "run/hook.h"
+#include "run/tool_hook.h"
 #include "tree/delta.h"
 #include "tree/outbox.h"
 
@@ -19,14 +21,15 @@ enum {
 
 // --- Results ---
 
-static void frame_ending(cadre_result_code code, cdr_ending *ending)
+static void frame_ending(const cdr_tool_result *result, cdr_ending *ending)
 {
+    cadre_result_code code = result->code;
     ending->status = CADRE_FRAME_COMPLETED;
     ending->stop_reason = CADRE_STOP_FINAL;
     if (code == CADRE_RESULT_TIMEOUT) {
         ending->status = CADRE_FRAME_TIMEOUT;
         ending->stop_reason = CADRE_STOP_TIMEOUT;
-    } else if (code == CADRE_RESULT_ABORTED) {
+    } else if (code == CADRE_RESULT_ABORTED && result->hook_error == NULL) {
         ending->status = CADRE_FRAME_ABORTED;
         ending->stop_reason = CADRE_STOP_ABORTED;
     } else if (code != CADRE_RESULT_OK) {
@@ -46,13 +49,15 @@ static cdr_failure *failure_of_result(const cadre_frame *frame,
     if (result->code == CADRE_RESULT_OK)
         return NULL;
     cadre_id_text(frame->id, id);
-    cadre_fail_class(&err, CADRE_EFAILED, CADRE_CLASS_TOOL, false, "%s: %s",
-                     cadre_result_code_name(result->code), result->text);
+    if (result->hook_error != NULL)
+        return cdr_failure_new(result->hook_error, frame->agent->info.name, id);
+    cadre_fail_class(&err, CADRE_EFAILED,
+                     result->is_of_hook ? CADRE_CLASS_HOOK : CADRE_CLASS_TOOL, false,
+                     "%s: %s", cadre_result_code_name(result->code), result->text);
     return cdr_failure_new(&err, frame->agent->info.name, id);
 }
 
-// A result of more than 256 KiB is cut, at a character, and says so.
-static char *capped(const char *text)
+char *cdr_tool_cap(const char *text)
 {
     size_t len = strlen(text);
     if (len <= MAX_RESULT_BYTES)
@@ -105,13 +110,13 @@ void cdr_tool_settle_locked(cadre_frame *frame, cdr_tool_entry *entry,
         entry->code = CADRE_RESULT_ABORTED;
         return;
     }
-    char *cut = capped(result->text);
+    char *cut = cdr_tool_cap(result->text);
     const char *text = cut == NULL ? result->text : cut;
     cdr_text *output = cdr_text_new(text, strlen(text));
     cdr_ending ending = {.output = output,
                          .failure = failure_of_result(frame, result),
                          .own = {.tool_calls = 1}};
-    frame_ending(result->code, &ending);
+    frame_ending(result, &ending);
     ending.seq = tell_result_locked(entry, result, text);
     cadre_message said = {.role = CADRE_ROLE_TOOL,
                           .agent = frame->name,
@@ -147,6 +152,12 @@ static void settle(cadre_frame *frame, cdr_tool_entry *entry, cadre_result_code 
 }
 
 // --- Before running ---
+
+bool cdr_tool_is_control(const cdr_tool_entry *entry)
+{
+    return entry->is_named_target ||
+           (entry->tool != NULL && entry->tool->ops->is_control);
+}
 
 static void settle_unknown(cadre_frame *frame, const cdr_round *round,
                            cdr_tool_entry *entry)
@@ -257,6 +268,12 @@ static void note_request(cdr_tool_entry *entry, cdr_work *work)
     work->target = work->target_message = work->escalation = NULL;
 }
 
+// Does it start only when hooks have seen it, or a person has allowed it?
+static bool starts_late(const cadre_frame *frame, const cdr_tool_entry *entry)
+{
+    return entry->tool->needs_approval || cdr_tool_hook_has_before(frame);
+}
+
 // That it started is told where it matters: a call that must not run twice, and one
 // that runs again, which are counted.
 static void start_frame(cadre_frame *frame, cdr_tool_entry *entry)
@@ -266,7 +283,7 @@ static void start_frame(cadre_frame *frame, cdr_tool_entry *entry)
         entry->tool != NULL && (!entry->tool->replay_safe || entry->is_again);
     int64_t timeout_ms = entry->tool == NULL ? 0 : entry->tool->timeout_ms;
     cdr_mutex_lock(&tree->mu);
-    if (entry->tool != NULL && entry->tool->needs_approval)
+    if (entry->tool != NULL && starts_late(frame, entry))
         entry->frame->started_ns = cdr_clock_now_ns(tree->runtime->clock);
     cdr_frame_start_locked(entry->frame, is_told);
     if (timeout_ms > 0) {
@@ -317,6 +334,7 @@ static cadre_status await_approval(cadre_frame *frame, cdr_tool_entry *entry,
 static void take_result(cadre_frame *frame, cdr_tool_entry *entry, cadre_status status,
                         cadre_error *err)
 {
+    cdr_strand *strand = entry->frame->work->strand;
     if (entry->frame->work->sticky == CADRE_EPARKED)
         status = CADRE_EPARKED;
     entry->is_parked = cdr_is_parked(entry->frame, status, err);
@@ -344,7 +362,7 @@ static void take_result(cadre_frame *frame, cdr_tool_entry *entry, cadre_status 
              (code != CADRE_RESULT_OK && text[0] == '\0'))
         text = err->text; // a failed tool may have said more than an error holds
     if (entry->target == NULL && entry->escalation == NULL)
-        settle(frame, entry, code, text);
+        cdr_tool_hook_settle(frame, entry, strand, &(cdr_tool_raw){code, text});
     cdr_work_free(work);
 }
 
@@ -366,13 +384,33 @@ static void run_tool(cadre_frame *frame, cdr_tool_entry *entry, cdr_strand *stra
         status == CADRE_OK ? scripted_result(frame, tool, &is_error) : NULL;
     if (scripted != NULL) {
         cdr_work_free(cdr_work_end(entry->frame));
-        settle(frame, entry, is_error ? CADRE_RESULT_TOOL_ERROR : CADRE_RESULT_OK,
-               scripted);
+        cdr_tool_hook_settle(
+            frame, entry, strand,
+            &(cdr_tool_raw){is_error ? CADRE_RESULT_TOOL_ERROR : CADRE_RESULT_OK,
+                            scripted});
         return;
     }
     if (status == CADRE_OK)
         status = tool->ops->run(tool->state, entry->frame, entry->arguments, &err);
     take_result(frame, entry, status, &err);
+}
+
+// Runs a tool between its hooks; one that has come to something already, before the run
+// was cut, only settles.
+static void run_call(cadre_frame *frame, cdr_tool_entry *entry, cdr_strand *strand)
+{
+    if (entry->raw != NULL) {
+        cdr_tool_hook_settle(frame, entry, strand,
+                             &(cdr_tool_raw){entry->raw_code, entry->raw});
+        return;
+    }
+    if (!cdr_tool_hook_before(frame, entry, strand))
+        return;
+    if (starts_late(frame, entry) && !entry->tool->needs_approval) {
+        start_frame(frame, entry);
+        cdr_tree_flush(frame->tree, NULL); // a lost store marks the frames; they tell
+    }
+    run_tool(frame, entry, strand);
 }
 
 // --- Running all ---
@@ -389,16 +427,10 @@ static void run_tool_job(void *arg)
     tool_job *job = arg;
     cdr_strand strand;
     cdr_strand_init(&strand);
-    run_tool(job->frame, job->entry, &strand);
+    run_call(job->frame, job->entry, &strand);
     cdr_tree_flush(job->frame->tree, NULL); // a lost store marks the frames; they tell
     cdr_strand_fini(&strand);
     cdr_park_settle(job->frame->tree, job->parent, job->pending);
-}
-
-static bool is_control(const cdr_tool_entry *entry)
-{
-    return entry->is_named_target ||
-           (entry->tool != NULL && entry->tool->ops->is_control);
 }
 
 // `counts`: one more is made, if it may.
@@ -442,8 +474,9 @@ static void note_again(cadre_frame *frame, cdr_tool_entry *entry)
     const char *text = entry->call->arguments;
     bool is_decided =
         entry->code == CADRE_RESULT_BLOCKED || entry->code == CADRE_RESULT_OK;
-    if (note_done(frame, entry) || !is_control(entry) || !is_decided)
-        return;
+    if (note_done(frame, entry) || !cdr_tool_is_control(entry) || !is_decided ||
+        entry->is_of_hook)
+        return; // what a hook blocked asked for nothing
     entry->arguments = cdr_json_parse_arguments(text, strlen(text), NULL);
     if (entry->arguments == NULL)
         return;
@@ -470,26 +503,66 @@ cadre_status cdr_tools_replay(cadre_frame *frame, cdr_round *round, cadre_error 
     return CADRE_OK;
 }
 
-// A call that had started when the run was cut: again only where that does no harm, and
-// not for ever.
-static bool settle_cut(cadre_frame *frame, cdr_tool_entry *entry)
+// What a call that had started when the run was cut comes to: it runs again only where
+// that does no harm, and not for ever. False: it runs.
+static bool take_cut(cdr_tool_entry *entry, cdr_tool_raw *raw)
 {
     if (!entry->was_running)
         return false;
     if (entry->frame->restarts > CDR_RESTART_LIMIT) {
-        settle(frame, entry, CADRE_RESULT_RESTART_LIMIT,
-               "Not done: it was cut again and again while this call ran.");
+        *raw = (cdr_tool_raw){CADRE_RESULT_RESTART_LIMIT,
+                              "Not done: it was cut again and again while this call "
+                              "ran."};
         return true;
     }
-    if (entry->tool == NULL || (entry->tool->replay_safe && !entry->frame->was_unsafe))
+    *raw = (cdr_tool_raw){CADRE_RESULT_INTERRUPTED,
+                          "Interrupted: this call may or may not have run."};
+    return entry->tool != NULL &&
+           (!entry->tool->replay_safe || entry->frame->was_unsafe);
+}
+
+// Its arguments, as they were then, for the hooks; they were checked.
+static bool keep_raw(cdr_tool_entry *entry, const cdr_tool_raw *raw)
+{
+    const char *text = entry->call->arguments;
+    entry->raw_code = raw->code;
+    entry->raw = strdup(raw->text);
+    entry->arguments = cdr_json_parse_arguments(text, strlen(text), NULL);
+    return entry->raw != NULL && entry->arguments != NULL;
+}
+
+// A scripted tool that had its result before the cut does not give it again.
+static void skip_scripted(cadre_frame *frame, const cdr_tool_entry *entry)
+{
+    bool is_error = false;
+    if (!entry->is_of_hook && entry->tool != NULL &&
+        (entry->raw_code == CADRE_RESULT_OK ||
+         entry->raw_code == CADRE_RESULT_TOOL_ERROR))
+        scripted_result(frame, entry->tool, &is_error);
+}
+
+// Finds what a call had come to, or comes to because the run was cut: it is settled
+// here, or by a job when it has hooks. False: it is to be done.
+static bool use_cut(cadre_frame *frame, cdr_tool_entry *entry, bool *is_job)
+{
+    cdr_tool_raw raw;
+    if (cdr_tool_hook_recall(frame, entry)) {
+        skip_scripted(frame, entry);
+        *is_job = true;
+        return true;
+    }
+    if (!take_cut(entry, &raw))
         return false;
-    settle(frame, entry, CADRE_RESULT_INTERRUPTED,
-           "Interrupted: this call may or may not have run.");
+    *is_job = cdr_tool_hook_has_after(frame, entry) && keep_raw(entry, &raw);
+    if (!*is_job)
+        settle(frame, entry, raw.code, raw.text);
     return true;
 }
 
 static void run_control(cadre_frame *frame, cdr_tool_entry *entry)
 {
+    if (!cdr_tool_hook_before(frame, entry, frame->work->strand))
+        return;
     start_frame(frame, entry);
     if (entry->is_named_target)
         ask_by_name(frame, entry);
@@ -502,7 +575,7 @@ static void run_control(cadre_frame *frame, cdr_tool_entry *entry)
 static cadre_status use_settled(cadre_frame *frame, cdr_tool_entry *entry,
                                 cadre_error *err)
 {
-    if (entry->code == CADRE_RESULT_ABORTED &&
+    if (entry->code == CADRE_RESULT_ABORTED && entry->hook_error == NULL &&
         check_limit(frame, false, err) != CADRE_OK)
         return CADRE_ELIMIT;
     note_again(frame, entry);
@@ -515,15 +588,13 @@ static cadre_status sort_entry(cadre_frame *frame, cdr_round *round,
 {
     if (entry->is_settled)
         return use_settled(frame, entry, err);
-    if (settle_cut(frame, entry))
-        return CADRE_OK;
     bool is_counted = entry->was_running || entry->was_waiting;
     cadre_status status = is_counted ? CADRE_OK : check_limit(frame, true, err);
-    if (status != CADRE_OK)
+    if (status != CADRE_OK || use_cut(frame, entry, is_job))
         return status;
     if (entry->tool == NULL && !entry->is_named_target)
         settle_unknown(frame, round, entry);
-    else if (check_arguments(frame, entry) && !is_control(entry))
+    else if (check_arguments(frame, entry) && !cdr_tool_is_control(entry))
         *is_job = true;
     else if (!entry->is_settled)
         run_control(frame, entry);
@@ -545,6 +616,15 @@ static cadre_status sort_entries(cadre_frame *frame, cdr_round *round, tool_job 
     return CADRE_OK;
 }
 
+// There is no thread for the call, nor for its hooks.
+static void settle_busy(cadre_frame *frame, cdr_tool_entry *entry, const char *why)
+{
+    if (entry->raw != NULL)
+        settle(frame, entry, entry->raw_code, entry->raw);
+    else
+        settle(frame, entry, CADRE_RESULT_TOOL_ERROR, why);
+}
+
 static void run_jobs(cadre_frame *frame, tool_job *jobs, size_t n_jobs)
 {
     int pending = 0;
@@ -557,10 +637,10 @@ static void run_jobs(cadre_frame *frame, tool_job *jobs, size_t n_jobs)
         if (cdr_pool_run(frame->tree->runtime->pool, run_tool_job, &jobs[i], &err) ==
             CADRE_OK)
             continue;
-        settle(frame, jobs[i].entry, CADRE_RESULT_TOOL_ERROR, err.text);
+        settle_busy(frame, jobs[i].entry, err.text);
         cdr_park_settle(frame->tree, jobs[i].parent, &pending);
     }
-    run_tool(frame, jobs[0].entry, frame->work->strand);
+    run_call(frame, jobs[0].entry, frame->work->strand);
     if (n_jobs > 1)
         cdr_tree_flush(frame->tree, NULL); // others run on: this result is stored now
     cdr_park_join(frame->tree, frame->work->strand, &pending);
@@ -585,6 +665,22 @@ static cadre_status parked_status(cadre_frame *frame, const cdr_round *round,
     return cadre_fail(err, CADRE_EPARKED, "'%s' waits for an answer", frame->name);
 }
 
+// A hook that failed fails the frame, after all others are done: the first in call
+// order.
+static cadre_status hook_status(cadre_frame *frame, const cdr_round *round,
+                                cadre_error *err)
+{
+    for (size_t i = 0; i < round->n_entries; i++) {
+        const cadre_error *why = round->entries[i].hook_error;
+        if (why == NULL)
+            continue;
+        cdr_hook_note_failure(frame, why);
+        return cadre_fail_class(err, why->status, why->error_class, why->retryable,
+                                "%s", why->text);
+    }
+    return CADRE_OK;
+}
+
 cadre_status cdr_tools_run(cadre_frame *frame, cdr_round *round, cadre_error *err)
 {
     size_t n_jobs = 0;
@@ -593,7 +689,7 @@ cadre_status cdr_tools_run(cadre_frame *frame, cdr_round *round, cadre_error *er
         return cadre_fail(err, CADRE_ENOMEM, "no memory to run tools");
     cadre_status status = sort_entries(frame, round, jobs, &n_jobs, err);
     for (size_t i = 0; status == CADRE_OK && i < n_jobs; i++)
-        if (!jobs[i].entry->tool->needs_approval)
+        if (jobs[i].entry->raw == NULL && !starts_late(frame, jobs[i].entry))
             start_frame(frame, jobs[i].entry);
     if (status == CADRE_OK && n_jobs > 0) {
         // The answer and the intents are there before any tool starts.
@@ -602,5 +698,7 @@ cadre_status cdr_tools_run(cadre_frame *frame, cdr_round *round, cadre_error *er
             run_jobs(frame, jobs, n_jobs);
     }
     free(jobs);
+    if (status == CADRE_OK)
+        status = hook_status(frame, round, err);
     return status == CADRE_OK ? parked_status(frame, round, err) : status;
 }

@@ -7,7 +7,9 @@
 typedef struct cdr_tool_result {
     cadre_result_code code;
     const char *text;
-    const char *to; // of a transfer that was done; else "" or NULL
+    const char *to;                // of a transfer that was done; else "" or NULL
+    bool is_of_hook;               // a hook gave it in place of the tool
+    const cadre_error *hook_error; // a hook of the call failed, with the code `aborted`
 } cdr_tool_result;
 
 // Is it the result of a call that the model should not have made like this?
@@ -15,6 +17,13 @@ static inline bool cdr_tool_is_bad_call(cadre_result_code code)
 {
     return code == CADRE_RESULT_UNKNOWN_TOOL || code == CADRE_RESULT_INVALID_ARGUMENTS;
 }
+
+// Does the call only hand over?
+bool cdr_tool_is_control(const cdr_tool_entry *entry);
+
+// A result that is too long, cut at a character, which it says; free() it. NULL: it is
+// as it may be, or no memory.
+char *cdr_tool_cap(const char *text);
 
 // Ends the call's frame and says its result in the conversation. Once for each entry.
 void cdr_tool_settle_locked(cadre_frame *frame, cdr_tool_entry *entry,

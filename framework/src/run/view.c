@@ -262,6 +262,27 @@ cadre_status cdr_view_init(cdr_view *view, cadre_frame *frame, cadre_history his
     return CADRE_OK;
 }
 
+bool cdr_view_add_turns(cdr_view *view, const char *const *texts, size_t count)
+{
+    builder b = {.view = view, .capacity = view->n_items};
+    for (size_t i = 0; i < count && !b.failed; i++) {
+        cadre_message *m = cdr_arena_alloc(&view->arena, sizeof *m);
+        if (m == NULL)
+            return false;
+        *m = (cadre_message){.id = "",
+                             .frame_id = "",
+                             .agent = "",
+                             .to = "",
+                             .text = texts[i],
+                             .reasoning = "",
+                             .call_id = "",
+                             .tool_name = "",
+                             .role = CADRE_ROLE_USER};
+        add_item(&b, m, NULL, texts[i], CADRE_AS_USER);
+    }
+    return !b.failed;
+}
+
 void cdr_view_fini(cdr_view *view)
 {
     for (size_t i = 0; i < view->n_held; i++)

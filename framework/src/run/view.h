@@ -33,6 +33,10 @@ typedef struct cdr_view {
 
 cadre_status cdr_view_init(cdr_view *view, cadre_frame *frame, cadre_history history,
                            cadre_error *err);
+
+// Adds user turns behind all others, which are in no conversation; the texts must
+// outlive the view. False: no memory.
+bool cdr_view_add_turns(cdr_view *view, const char *const *texts, size_t count);
 void cdr_view_fini(cdr_view *view);
 
 #endif

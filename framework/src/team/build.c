@@ -50,6 +50,15 @@ static bool take_struct(cadre_team *team, void *own, size_t size, const void *gi
     return false;
 }
 
+// A copy of hooks in the team; NULL: none were given, or told.
+static const cadre_hooks *take_hooks(cadre_team *team, const cadre_hooks *given)
+{
+    cadre_hooks *own = given ? cdr_team_alloc(team, sizeof(*own)) : NULL;
+    if (!own || !take_struct(team, own, sizeof(*own), given, "CADRE_HOOKS"))
+        return NULL;
+    return own;
+}
+
 static bool has_name(cadre_team *team, const char *name, const char *macro)
 {
     if (name)
@@ -284,6 +293,7 @@ cadre_agent *cadre_team_add_llm(cadre_team *team, const cadre_llm *given)
     agent->timeout_ms = checked_time(team, llm.timeout_ms, 0, &agent->at);
     agent->quiet = llm.quiet;
     set_output_key(agent, llm.output_key);
+    agent->hooks = take_hooks(team, llm.hooks);
     set_llm_options(agent, &llm);
     return agent;
 }
@@ -306,6 +316,7 @@ cadre_agent *cadre_team_add_topology(cadre_team *team, const char *type,
     agent->timeout_ms = checked_time(team, topology.timeout_ms, 0, &agent->at);
     agent->quiet = topology.quiet;
     set_output_key(agent, topology.output_key);
+    agent->hooks = take_hooks(team, topology.hooks);
     set_agent_options(agent, topology.options);
     return agent;
 }
@@ -327,6 +338,7 @@ cadre_agent *cadre_team_add_function(cadre_team *team, const cadre_function *giv
     agent->function = function.run;
     agent->function_ctx = function.ctx;
     set_output_key(agent, function.output_key);
+    agent->hooks = take_hooks(team, function.hooks);
     add_names(team, &agent->member_refs, &function.members, &agent->at, "members");
     add_names(team, &agent->handoff_refs, &function.handoffs, &agent->at, "handoffs");
     set_agent_options(agent, NULL);
@@ -421,6 +433,12 @@ void cadre_team_set_root(cadre_team *team, const char *name)
         return;
     team->root_ref = (cdr_name_ref){.at = {.path = "root"}};
     team->root_ref.name = cdr_team_text(team, name);
+}
+
+void cadre_team_set_hooks(cadre_team *team, const cadre_hooks *hooks)
+{
+    if (is_open(team, __func__))
+        team->hooks = take_hooks(team, hooks);
 }
 
 void cadre_team_set_script(cadre_team *team, const char *path)

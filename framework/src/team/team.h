@@ -65,6 +65,7 @@ struct cadre_agent {
     cadre_status (*function)(void *ctx, cadre_frame *frame, cadre_error *err);
     void *function_ctx;
     // Resolved:
+    const cadre_hooks *hooks; // its own; NULL: none
     cadre_agents members;
     cadre_handoffs handoffs;
     cadre_tools tools;
@@ -162,6 +163,7 @@ struct cadre_team {
     cadre_script *script;    // loaded at sealing when the runtime is offline, or when a
                              // model of provider `script` is used
     cadre_limits limits;
+    const cadre_hooks *hooks; // of every agent's frame; NULL: none
     cdr_partial partial;
     cdr_at agents_at, script_at;   // in a file: of the keys, or of the whole file
     struct cdr_document *document; // the file, while the team is sealed; borrowed

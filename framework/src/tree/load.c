@@ -192,11 +192,31 @@ static bool note_frame(loader *l, cadre_frame *frame)
            cdr_id_table_put(&l->births, frame->id, (void *)(uintptr_t)l->n_frames);
 }
 
+// An answer that a hook gave was no call: nobody was asked.
+static bool is_asked(const cadre_frame *model)
+{
+    return model->attempts > 0 || (model->status != CADRE_FRAME_PENDING &&
+                                   model->status != CADRE_FRAME_COMPLETED);
+}
+
+// "turn/index": what a model called for, and no step.
+static bool is_of_round(const char *key)
+{
+    static const char digits[] = "0123456789";
+    size_t turn = strspn(key, digits);
+    if (turn == 0 || key[turn] != '/')
+        return false;
+    const char *index = key + turn + 1;
+    size_t len = strspn(index, digits);
+    return len > 0 && index[len] == '\0';
+}
+
 static void count_call(cdr_tree *tree, const cadre_frame *frame)
 {
     if (frame->kind == CDR_FRAME_MODEL)
-        tree->n_model_calls++;
-    else if (frame->kind == CDR_FRAME_TOOL && frame->status != CADRE_FRAME_PENDING)
+        tree->n_model_calls += is_asked(frame) ? 1 : 0;
+    else if (frame->kind == CDR_FRAME_TOOL && frame->status != CADRE_FRAME_PENDING &&
+             is_of_round(frame->key))
         tree->n_tool_calls++;
 }
 
@@ -288,7 +308,8 @@ static void derive_results(cdr_tree *tree, const cadre_frame *frame)
     bool is_result = frame->status == CADRE_FRAME_COMPLETED ||
                      (frame->failure != NULL &&
                       strncmp(frame->failure->message, "tool_error: ", 12) == 0);
-    if (frame->kind != CDR_FRAME_TOOL || !is_result)
+    // Where a hook gave it the tool had not started.
+    if (frame->kind != CDR_FRAME_TOOL || !is_result || frame->attempts == 0)
         return;
     for (size_t i = 0; i < tree->team->n_tools; i++)
         if (strcmp(tree->team->tools[i]->info.name, frame->name) == 0)

@@ -137,9 +137,14 @@ enum {
     KEY_SIZE = 96
 };
 
-// Writes "<name>#<n>"; names are at most 64 characters.
+// Writes "<name>#<n>", or "<prefix>/<n>" in a hook; names are at most 64 characters.
 static bool automatic_key(cadre_frame *parent, const char *name, char key[KEY_SIZE])
 {
+    cdr_hook_keys *hook = parent->work->hook_keys;
+    if (hook != NULL) {
+        (void)snprintf(key, KEY_SIZE, "%s/%lu", hook->prefix, ++hook->n);
+        return true;
+    }
     unsigned long *n = count_of(parent->work, name);
     if (n == NULL)
         return false;

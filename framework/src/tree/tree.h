@@ -109,12 +109,22 @@ struct cadre_frame {
     char key[];
 };
 
+// While hooks run: what they call has keys of its own, so that the agent's do not
+// depend on which hooks ran and which answered from the record.
+typedef struct cdr_hook_keys {
+    char prefix[40]; // "before_model/2"
+    unsigned long n; // keys given so far
+    bool may_answer; // they may set the output and hand over
+} cdr_hook_keys;
+
 // What a frame needs only while its `run` is under way.
 struct cdr_work {
     cdr_arena arena;
     cdr_strand *strand;
     struct cdr_call_count *counts; // calls by callee, for automatic keys
     size_t n_counts, counts_capacity;
+    cdr_hook_keys *hook_keys;    // of the hooks that run now; NULL: none do
+    cadre_error *hook_error;     // a hook failed, so the frame does; in the arena
     cadre_frame *transfer;       // entered when `run` returns
     cdr_text *output;            // its answer so far
     const char *answered_by;     // whose answer that is
