@@ -15,6 +15,7 @@ typedef struct llm {
     cadre_history history;
     int max_turns;
     int max_bad_calls;
+    bool has_fallback;
 } llm;
 
 static cadre_history history_of(const json_t *options)
@@ -44,6 +45,7 @@ static cadre_status llm_init(void *state, const cadre_agent_config *config,
                           config->info.name);
     self->model = config->model;
     self->tools = config->tools;
+    self->has_fallback = config->fallback != NULL;
     self->history = history_of(config->options);
     self->max_turns = limit_of(config->options, "max_turns");
     self->max_bad_calls = limit_of(config->options, "max_bad_calls");
@@ -65,6 +67,11 @@ static cadre_tools llm_tools(const void *state)
     return ((const llm *)state)->tools;
 }
 
+static const char *name_of(const cadre_frame *frame)
+{
+    return cadre_agent_get_info(cadre_frame_agent(frame))->name;
+}
+
 // An answer without tool calls is the last, also one that was cut; but that says so.
 static cadre_status end_of(cadre_frame *frame, const cadre_answer *answer,
                            cadre_error *err)
@@ -74,26 +81,91 @@ static cadre_status end_of(cadre_frame *frame, const cadre_answer *answer,
     return cadre_frame_stop(
         frame, CADRE_STOP_LIMIT, err,
         "agent '%s': the model's token limit cut the answer (max_tokens)",
-        cadre_agent_get_info(cadre_frame_agent(frame))->name);
+        name_of(frame));
+}
+
+// One frame's loop.
+typedef struct loop {
+    const llm *self;
+    cadre_frame *frame;
+    cadre_model_call call;
+    int bad_calls; // in a row, in rounds without a right one
+    int blocks;    // rounds in a row that were blocked
+} loop;
+
+// Counts a round. Gives why there were too many bad ones in a row, in the frame's
+// arena; NULL: the loop goes on.
+static const char *count_round(loop *it, const cadre_round *round)
+{
+    int max = it->self->max_bad_calls;
+    it->bad_calls =
+        round->n_bad < round->n_calls ? 0 : it->bad_calls + (int)round->n_bad;
+    it->blocks = round->is_blocked ? it->blocks + 1 : 0;
+    if (max != CADRE_UNLIMITED && it->blocks >= max)
+        return cadre_frame_printf(it->frame,
+                                  "agent '%s': it makes the same tool calls again and "
+                                  "again; they were blocked %d times (max_bad_calls)",
+                                  name_of(it->frame), it->blocks);
+    if (max != CADRE_UNLIMITED && it->bad_calls >= max)
+        return cadre_frame_printf(
+            it->frame,
+            "agent '%s': %d bad tool calls in a row (max_bad_calls); the last: %s",
+            name_of(it->frame), it->bad_calls, round->last_bad);
+    return NULL;
+}
+
+// The loop came to no end: another agent answers, or the frame ends by what stopped it.
+static cadre_status give_up(loop *it, cadre_stop_reason reason, const char *why,
+                            cadre_error *err)
+{
+    const char *said = why == NULL ? "no memory to tell why" : why;
+    if (it->self->has_fallback)
+        return cadre_frame_fall_back(it->frame, &it->call, said, err);
+    return cadre_frame_stop(it->frame, reason, err, "%s", said);
+}
+
+// A model call failed. What the run's limits or a stop refuse, nobody else may do; and
+// a mistake in the team is not hidden.
+static cadre_status ask_failed(loop *it, cadre_status status,
+                               const cadre_error *failure, cadre_error *err)
+{
+    if (it->self->has_fallback && status == CADRE_EFAILED &&
+        failure->error_class != CADRE_CLASS_CONFIG)
+        return cadre_frame_fall_back(it->frame, &it->call, failure->text, err);
+    return cadre_fail_class(err, status, failure->error_class, failure->retryable, "%s",
+                            failure->text);
+}
+
+// One that answered, and was told more meanwhile, has its answer.
+static cadre_status no_turn_left(loop *it, const cadre_answer *last, cadre_error *err)
+{
+    const char *why = cadre_frame_printf(
+        it->frame, "agent '%s': no answer after %d turns (max_turns)",
+        name_of(it->frame), it->self->max_turns);
+    if (last->message->n_tool_calls == 0)
+        return cadre_frame_stop(it->frame, CADRE_STOP_MAX_TURNS, err, "%s", why);
+    return give_up(it, CADRE_STOP_MAX_TURNS, why, err);
 }
 
 static cadre_status llm_run(void *state, cadre_frame *frame, cadre_error *err)
 {
     const llm *self = state;
-    const cadre_model_call call = {.struct_size = sizeof call,
-                                   .model = self->model,
-                                   .system = self->instructions,
-                                   .tools = self->tools,
-                                   .history = self->history};
-    int bad_calls = 0;
+    loop it = {.self = self,
+               .frame = frame,
+               .call = {.struct_size = sizeof it.call,
+                        .model = self->model,
+                        .system = self->instructions,
+                        .tools = self->tools,
+                        .history = self->history}};
+    cadre_answer answer = {NULL, CADRE_FINISH_NONE};
 
     for (int turn = 0; self->max_turns == CADRE_UNLIMITED || turn < self->max_turns;
          turn++) {
-        cadre_answer answer;
+        cadre_error failure = CADRE_ERROR_INIT;
         cadre_round round;
-        cadre_status status = cadre_frame_ask_model(frame, &call, &answer, err);
+        cadre_status status = cadre_frame_ask_model(frame, &it.call, &answer, &failure);
         if (status != CADRE_OK)
-            return status;
+            return ask_failed(&it, status, &failure, err);
         if (answer.message->n_tool_calls == 0 && cadre_frame_goes_on(frame))
             continue;
         if (answer.message->n_tool_calls == 0)
@@ -101,18 +173,12 @@ static cadre_status llm_run(void *state, cadre_frame *frame, cadre_error *err)
         status = cadre_frame_run_tools(frame, &answer, &round, err);
         if (status != CADRE_OK || round.transferred)
             return status;
-        bad_calls = round.n_bad < round.n_calls ? 0 : bad_calls + (int)round.n_bad;
-        if (self->max_bad_calls != CADRE_UNLIMITED && bad_calls >= self->max_bad_calls)
-            return cadre_frame_stop(
-                frame, CADRE_STOP_LIMIT, err,
-                "agent '%s': %d bad tool calls in a row (max_bad_calls); the last: %s",
-                cadre_agent_get_info(cadre_frame_agent(frame))->name, bad_calls,
-                round.last_bad);
+        const char *why = count_round(&it, &round);
+        if (why != NULL)
+            return give_up(&it, round.is_blocked ? CADRE_STOP_LOOP : CADRE_STOP_LIMIT,
+                           why, err);
     }
-    return cadre_frame_stop(frame, CADRE_STOP_MAX_TURNS, err,
-                            "agent '%s': no answer after %d turns (max_turns)",
-                            cadre_agent_get_info(cadre_frame_agent(frame))->name,
-                            self->max_turns);
+    return no_turn_left(&it, &answer, err);
 }
 
 static void llm_shape(const void *state, cadre_shape *shape)

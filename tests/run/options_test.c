@@ -332,7 +332,7 @@ static void test_options__another_shape_is_refused_by_names(void)
                   "agent 'helper' is gone, 'other' is new, 'desk' has other members or "
                   "options");
     check_refused(PLAN(.has_no_tool = true),
-                  "agent 'clerk' has other members, tools or handoffs, or another "
+                  "agent 'clerk' has other members, tools, handoffs, fallback or "
                   "output_key");
     check_refused(PLAN(.is_short = true), "agent 'desk' has other members or options");
 }

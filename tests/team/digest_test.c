@@ -197,6 +197,9 @@ static const change changes[] = {
     {"tools: [add], ", "", true, true},
     {"replay: safe", "replay: unsafe", true, false},
     {"replay: safe", "replay: safe, approval: ask", true, false},
+    {"replay: safe", "replay: safe, may_repeat: true", true, false},
+    {"instructions: Ask.", "instructions: Ask., loop_fallback: tech", true, false},
+    {"instructions: Ask.", "instructions: Ask., retry: {attempts: 3}", false, false},
     {"members: [triage, tech]",
      "members: [triage, tech], transfer: {max_handoffs: "
      "5}",

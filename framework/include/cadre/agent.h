@@ -8,6 +8,7 @@
 #include "cadre/error.h"
 
 #include <jansson.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -49,6 +50,13 @@ typedef enum cadre_history {
     CADRE_HISTORY_LAST,        // the last user turn and what follows
     CADRE_HISTORY_NONE         // only what this frame was given and does
 } cadre_history;
+
+// How often an agent is tried when a call of it fails, or its own time is up. What a
+// run starts with, what is handed over to and what was stopped is not tried again.
+typedef struct cadre_retry {
+    int attempts;       // 1 to 100; 0: 1
+    int64_t backoff_ms; // the pause before each further attempt
+} cadre_retry;
 
 // What others know of an agent. All texts live as long as the team.
 typedef struct cadre_agent_info {

@@ -106,7 +106,7 @@ struct cadre_event {
         struct {
             const char *from, *to, *message;
             const char *decision; // done, refused, unknown, self, superseded
-            const char *reason;   // "" when it was done
+            const char *reason;   // "" when it was done; but of a loop_fallback why
         } transfer;
         struct {
             const char *reason; // "" when none was given

@@ -26,7 +26,9 @@ typedef struct cadre_llm {
     int max_bad_calls; // in a row; 0: 5
     int64_t timeout_ms;
     bool quiet;
-    const char *output_key;   // its answer is kept in the run's state (cadre/state.h)
+    const char *output_key;    // its answer is kept in the run's state (cadre/state.h)
+    const char *loop_fallback; // answers when its loop comes to no end; NULL: nobody
+    cadre_retry retry;
     const cadre_hooks *hooks; // copied; NULL: none
 } cadre_llm;
 
@@ -43,6 +45,7 @@ typedef struct cadre_topology {
     int64_t timeout_ms;
     bool quiet;
     const char *output_key;
+    cadre_retry retry;
     const cadre_hooks *hooks;
 } cadre_topology;
 
@@ -59,6 +62,7 @@ typedef struct cadre_function {
     cadre_names members;
     cadre_names handoffs;
     const char *output_key;
+    cadre_retry retry;
     const cadre_hooks *hooks;
 } cadre_function;
 
@@ -95,6 +99,7 @@ typedef struct cadre_tool_settings {
     int64_t timeout_ms;  // 0: 60 s
     bool replay_safe;    // may run again after a crash
     bool needs_approval; // a person is asked before each call
+    bool may_repeat;     // polls: never stopped for the same call and result
 } cadre_tool_settings;
 
 #define CADRE_TOOL(...)                                                                \

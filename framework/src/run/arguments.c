@@ -70,9 +70,23 @@ static bool is_of_hook(const char *key)
     return false;
 }
 
+// "KEY~2" is a further attempt of the call "KEY".
+static bool is_of_attempt(const char *key)
+{
+    const char *tilde = strrchr(key, '~');
+    return tilde != NULL && tilde[1] != '\0' &&
+           tilde[1 + strspn(tilde + 1, "0123456789")] == '\0';
+}
+
 cadre_status cdr_check_key(const char *frame, const char *key, cadre_error *err)
 {
     static const char *const own[] = {"transfer", "approval", "root", "after_tool"};
+    if (key != NULL && is_of_attempt(key))
+        return cadre_fail(
+            err, CADRE_EINVAL,
+            "'%s': the key '%s' ends as those of further attempts do; take "
+            "another",
+            frame, key);
     bool is_own = key != NULL && is_of_hook(key);
     for (size_t i = 0; key != NULL && i < sizeof own / sizeof own[0]; i++)
         is_own = is_own || strcmp(key, own[i]) == 0;

@@ -10,6 +10,7 @@
 #include "run/call.h"
 
 #include "run/arguments.h"
+#include "run/retry.h"
 #include "run/state.h"
 #include "tree/abandon.h"
 #include "tree/outbox.h"
@@ -24,9 +25,9 @@ enum {
 
 // What a thread has of its branch. Its caller frees it, or it does when abandoned.
 typedef struct branch {
-    cadre_frame *frame;
-    cdr_ran ran;
-    cdr_strand *parent;
+    cadre_frame *caller;
+    cdr_attempts attempts;
+    cdr_strand *parent; // the caller's
     int *pending;
     bool is_done;      // guarded by tree->mu, as is:
     bool is_abandoned; // nobody waits for it any more
@@ -34,12 +35,10 @@ typedef struct branch {
 
 // What the caller has of one.
 typedef struct entry {
-    cadre_frame *frame; // NULL: was refused
-    cdr_entered how;    // a record answers by itself
-    cadre_error err;    // of one that was refused, or got no thread
-    branch *branch;     // NULL: nothing of it runs
-    cdr_ran own;        // of one that the caller ended itself
-    bool has_own;
+    branch *branch;         // NULL: was refused, or abandoned
+    cadre_error err;        // of one that was refused, or got no thread
+    cadre_frame *abandoned; // NULL: was not
+    bool is_started;        // on a thread of its own
 } entry;
 
 typedef struct batch_run {
@@ -60,9 +59,13 @@ static void run_branch(void *arg)
 {
     branch *b = arg;
     cdr_strand strand;
-    cdr_tree *tree = b->frame->tree;
+    cdr_tree *tree = b->caller->tree;
     cdr_strand_init(&strand);
-    cdr_execute(b->frame, &strand, &b->ran);
+    cdr_attempts_run(b->caller, &b->attempts, &strand);
+    cdr_mutex_lock(&tree->mu);
+    if (b->attempts.ran.status != CADRE_FRAME_WAITING)
+        cdr_race_settle_locked(b->attempts.child);
+    cdr_mutex_unlock(&tree->mu);
     cdr_tree_flush(tree, NULL); // a lost store marks the frames; they tell
     cdr_strand_fini(&strand);
     cdr_mutex_lock(&tree->mu);
@@ -73,7 +76,7 @@ static void run_branch(void *arg)
         cdr_park_settle(tree, b->parent, b->pending);
         return;
     }
-    cdr_ran_fini(&b->ran);
+    cdr_ran_fini(&b->attempts.ran);
     free(b);
     cdr_straggler_leave(tree);
 }
@@ -89,11 +92,33 @@ static const cdr_ear *ear_of(batch_run *batch, size_t i)
     return &batch->hearing->ears[i];
 }
 
-static void enter_all(batch_run *batch, bool is_fork)
+// Without a branch `e->err` says why.
+static void enter(batch_run *batch, entry *e, const cdr_callee *callee)
 {
     cadre_frame *frame = batch->frame;
+    if (cdr_check_call(frame, callee->call, &e->err) != CADRE_OK)
+        return;
+    e->branch = calloc(1, sizeof *e->branch);
+    if (e->branch == NULL) {
+        cadre_fail(&e->err, CADRE_ENOMEM, "no memory for a branch");
+        return;
+    }
+    *e->branch = (branch){.caller = frame,
+                          .attempts = {.callee = *callee},
+                          .parent = frame->work->strand,
+                          .pending = &batch->pending};
+    if (cdr_attempts_enter(frame, &e->branch->attempts, &e->err) == CADRE_OK) {
+        e->branch->attempts.callee.key = NULL; // the frame has it
+        return;
+    }
+    free(e->branch);
+    e->branch = NULL;
+}
+
+static void enter_all(batch_run *batch, bool is_fork)
+{
     const cadre_batch *asked = batch->asked;
-    unsigned nth = ++frame->work->n_batches;
+    unsigned nth = ++batch->frame->work->n_batches;
     for (size_t i = 0; i < batch->n; i++) {
         entry *e = &batch->entries[i];
         char key[KEY_SIZE];
@@ -106,15 +131,18 @@ static void enter_all(batch_run *batch, bool is_fork)
                              .is_fork = is_fork,
                              .key = is_fork ? key : NULL,
                              .ear = ear_of(batch, i)};
-        if (cdr_check_call(frame, callee.call, &e->err) != CADRE_OK)
-            continue;
-        cdr_enter_call(frame, &callee, &e->frame, &e->how, &e->err);
+        enter(batch, e, &callee);
     }
 }
 
 static bool is_single_winner(const batch_run *batch)
 {
     return batch->asked->wait != CADRE_ALL;
+}
+
+static cadre_frame *child_of(const entry *e)
+{
+    return e->branch == NULL ? NULL : e->branch->attempts.child;
 }
 
 // Says which branches compete; with a winner in the record the others end here.
@@ -128,7 +156,7 @@ static bool set_race(batch_run *batch)
     race->n_branches = race->winner = batch->n;
     race->takes_any = batch->asked->wait == CADRE_ANY;
     for (size_t i = 0; i < batch->n; i++)
-        race->branches[i] = batch->entries[i].frame;
+        race->branches[i] = child_of(&batch->entries[i]);
     if (!is_single_winner(batch))
         return true;
     cdr_mutex_lock(&tree->mu);
@@ -139,54 +167,48 @@ static bool set_race(batch_run *batch)
 
 // --- Starting ---
 
-static void end_entry(batch_run *batch, entry *e, const cdr_ending *ending)
+static void end_entry(entry *e, const cdr_ending *ending)
 {
-    cdr_tree *tree = batch->frame->tree;
+    cdr_attempts *attempts = &e->branch->attempts;
+    cadre_frame *frame = attempts->child;
+    cdr_tree *tree = frame->tree;
     cdr_mutex_lock(&tree->mu);
-    cdr_frame_end_locked(e->frame, ending);
-    e->own = (cdr_ran){.status = ending->status,
-                       .stop_reason = ending->stop_reason,
-                       .agent = e->frame->name,
-                       .failure = cdr_failure_ref(e->frame->failure),
-                       .usage = e->frame->usage};
+    cdr_frame_end_locked(frame, ending);
+    attempts->ran = (cdr_ran){.status = ending->status,
+                              .stop_reason = ending->stop_reason,
+                              .agent = frame->name,
+                              .failure = cdr_failure_ref(frame->failure),
+                              .usage = frame->usage};
     cdr_mutex_unlock(&tree->mu);
-    e->has_own = true;
 }
 
-static void fail_entry(batch_run *batch, entry *e)
+static void fail_entry(entry *e)
 {
     char id[CADRE_ID_TEXT_SIZE];
-    cadre_id_text(e->frame->id, id);
+    const cadre_frame *frame = child_of(e);
+    cadre_id_text(frame->id, id);
     cdr_ending ending = {.status = CADRE_FRAME_FAILED,
                          .stop_reason = CADRE_STOP_ERROR,
-                         .failure = cdr_failure_new(&e->err, e->frame->name, id)};
-    end_entry(batch, e, &ending);
+                         .failure = cdr_failure_new(&e->err, frame->name, id)};
+    end_entry(e, &ending);
 }
 
 static void start(batch_run *batch, entry *e)
 {
     cdr_tree *tree = batch->frame->tree;
-    cdr_strand *strand = batch->frame->work->strand;
-    branch *b = calloc(1, sizeof *b);
-    if (b == NULL) {
-        cadre_fail(&e->err, CADRE_ENOMEM, "no memory for a branch");
-        fail_entry(batch, e);
-        return;
-    }
-    *b = (branch){.frame = e->frame, .parent = strand, .pending = &batch->pending};
-    e->branch = b;
-    cdr_park_enter(tree, strand, &batch->pending);
+    branch *b = e->branch;
+    cdr_park_enter(tree, b->parent, &batch->pending);
+    e->is_started = true;
     if (cdr_pool_run(tree->runtime->pool, run_branch, b, &e->err) == CADRE_OK)
         return;
-    e->branch = NULL;
-    free(b);
-    fail_entry(batch, e);
-    cdr_park_settle(tree, strand, &batch->pending);
+    e->is_started = false;
+    fail_entry(e);
+    cdr_park_settle(tree, b->parent, &batch->pending);
 }
 
 static bool must_run(const entry *e)
 {
-    return e->frame != NULL && e->how != CDR_ENTERED_RECORD;
+    return e->branch != NULL && e->branch->attempts.how != CDR_ENTERED_RECORD;
 }
 
 // Starts all, but for `own`; losers of a recorded winner only end.
@@ -198,8 +220,8 @@ static void start_all(batch_run *batch, const entry *own)
         entry *e = &batch->entries[i];
         if (!must_run(e) || e == own)
             continue;
-        if (batch->race.winner < batch->n && e->frame->mark == CDR_MARK_OWNER)
-            end_entry(batch, e, &lost);
+        if (batch->race.winner < batch->n && child_of(e)->mark == CDR_MARK_OWNER)
+            end_entry(e, &lost);
         else
             start(batch, e);
     }
@@ -239,9 +261,10 @@ static void abandon_late(batch_run *batch)
     cdr_mutex_lock(&tree->mu);
     for (size_t i = 0; i < batch->n; i++) {
         entry *e = &batch->entries[i];
-        if (e->branch == NULL || e->branch->is_done)
+        if (!e->is_started || e->branch == NULL || e->branch->is_done)
             continue;
-        cdr_frame_abandon_locked(e->frame);
+        e->abandoned = child_of(e);
+        cdr_frame_abandon_locked(e->abandoned);
         e->branch->is_abandoned = true;
         e->branch = NULL; // it frees itself
         batch->may_go_on = true;
@@ -290,8 +313,7 @@ static void run_all(batch_run *batch)
         own = NULL;
     start_all(batch, own);
     if (own != NULL) {
-        cdr_execute(own->frame, frame->work->strand, &own->own);
-        own->has_own = true;
+        cdr_attempts_run(frame, &own->branch->attempts, frame->work->strand);
         cdr_tree_flush(frame->tree, NULL); // others run on: this ending is stored now
     }
     if (own != NULL)
@@ -314,13 +336,13 @@ static void refused_outcome(cadre_frame *frame, const entry *e, cadre_outcome *o
 static cadre_status take_entry(cadre_frame *frame, entry *e, cadre_outcome *out,
                                cadre_error *err)
 {
-    if (e->frame == NULL) {
-        refused_outcome(frame, e, out);
-        return cadre_fail_class(err, CADRE_EFAILED, e->err.error_class, false, "%s",
-                                e->err.text);
-    }
-    cdr_ran *ran = e->branch != NULL ? &e->branch->ran : e->has_own ? &e->own : NULL;
-    return cdr_leave_call(frame, e->frame, ran, out, err);
+    if (e->abandoned != NULL)
+        return cdr_leave_call(frame, e->abandoned, NULL, out, err);
+    if (e->branch != NULL)
+        return cdr_attempts_leave(frame, &e->branch->attempts, out, err);
+    refused_outcome(frame, e, out);
+    return cadre_fail_class(err, CADRE_EFAILED, e->err.error_class, false, "%s",
+                            e->err.text);
 }
 
 // None of them succeeded: one error for all.

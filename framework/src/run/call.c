@@ -2,6 +2,7 @@
 #include "run/call.h"
 
 #include "run/arguments.h"
+#include "run/retry.h"
 #include "run/scope.h"
 #include "run/state.h"
 #include "tree/delta.h"
@@ -127,6 +128,21 @@ static int64_t chain_deadline(const cadre_frame *frame, const cadre_call *call,
         return frame->deadline_ms;
     int64_t own = cdr_deadline_ms(now_ns, call->timeout_ms);
     return own < frame->deadline_ms ? own : frame->deadline_ms;
+}
+
+void cdr_restart_time_locked(cadre_frame *frame, const cadre_call *call,
+                             cadre_frame *child)
+{
+    int64_t now_ns = cdr_clock_now_ns(frame->tree->runtime->clock);
+    int64_t timeout_ms = child->agent->timeout_ms;
+    child->started_ns = now_ns;
+    child->deadline_ms = chain_deadline(frame, call, now_ns);
+    if (call->scope != NULL) {
+        child->scope->deadline_ms = child->deadline_ms;
+        timeout_ms = cdr_shorter_ms(timeout_ms, child->scope->limits.node_timeout_ms);
+    }
+    if (timeout_ms > 0 && cdr_deadline_ms(now_ns, timeout_ms) < child->deadline_ms)
+        child->deadline_ms = cdr_deadline_ms(now_ns, timeout_ms);
 }
 
 // Enters what `birth` describes so far, in its conversation, with its input said.
@@ -279,8 +295,7 @@ static cadre_status take_failure(cdr_work *work, const cdr_ran *ran, bool has_sc
 }
 
 // A child that waits stays in the tree, for the resume.
-static void release_child(const cadre_frame *frame, cadre_frame *child,
-                          const cdr_ran *ran)
+void cdr_release_call(const cadre_frame *frame, cadre_frame *child, const cdr_ran *ran)
 {
     cdr_tree *tree = child->tree;
     cdr_scope_state *scope = child->scope;
@@ -326,7 +341,7 @@ cadre_status cdr_leave_call(cadre_frame *frame, cadre_frame *child, cdr_ran *ran
         ran = &recorded;
         ran_from_record(child, ran);
     } else {
-        release_child(frame, child, ran);
+        cdr_release_call(frame, child, ran);
     }
     cdr_state_take(frame, callee, ran);
     if (out != NULL)
@@ -339,22 +354,17 @@ cadre_status cdr_leave_call(cadre_frame *frame, cadre_frame *child, cdr_ran *ran
 static cadre_status call_agent(cadre_frame *frame, const cadre_call *call, bool fork,
                                cadre_outcome *out, cadre_error *err)
 {
-    cadre_frame *child = NULL;
-    cdr_entered how = CDR_ENTERED_NEW;
-    cdr_ran ran;
-    cdr_callee callee = {.call = call, .is_fork = fork};
+    cdr_attempts attempts = {.callee = {.call = call, .is_fork = fork}};
     cdr_outcome_clear(out);
     cadre_status status = cdr_check_call(frame, call, err);
     if (status == CADRE_OK && call->listener != NULL)
-        return cdr_call_heard(frame, &callee, out, err);
+        return cdr_call_heard(frame, &attempts.callee, out, err);
     if (status == CADRE_OK)
-        status = cdr_enter_call(frame, &callee, &child, &how, err);
+        status = cdr_attempts_enter(frame, &attempts, err);
     if (status != CADRE_OK)
         return status;
-    if (how == CDR_ENTERED_RECORD)
-        return cdr_leave_call(frame, child, NULL, out, err);
-    cdr_execute(child, frame->work->strand, &ran);
-    return cdr_leave_call(frame, child, &ran, out, err);
+    cdr_attempts_run(frame, &attempts, frame->work->strand);
+    return cdr_attempts_leave(frame, &attempts, out, err);
 }
 
 cadre_status cadre_frame_delegate(cadre_frame *frame, const cadre_call *call,

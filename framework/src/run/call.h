@@ -27,6 +27,14 @@ cadre_status cdr_call_heard(cadre_frame *frame, const cdr_callee *callee,
 cadre_status cdr_leave_call(cadre_frame *frame, cadre_frame *child, cdr_ran *ran,
                             cadre_outcome *out, cadre_error *err);
 
+// The callee's outcome was taken: it leaves memory, unless it waits, and so does the
+// scope that it was given.
+void cdr_release_call(const cadre_frame *frame, cadre_frame *child, const cdr_ran *ran);
+
+// Counts the callee's time from now, after a pause.
+void cdr_restart_time_locked(cadre_frame *frame, const cadre_call *call,
+                             cadre_frame *child) CDR_REQUIRES(frame->tree->mu);
+
 // May the frame go on? Its sticky status; EINVAL when its `run` has returned.
 cadre_status cdr_check_frame(const cadre_frame *frame, cadre_error *err);
 

@@ -2,6 +2,7 @@
 #include "run/execute.h"
 
 #include "run/call.h"
+#include "run/fallback.h"
 #include "run/hook.h"
 #include "run/scope.h"
 #include "run/script_check.h"
@@ -132,7 +133,7 @@ static cadre_frame *enter_source(cadre_frame *frame);
 // which gives the target what it was given then.
 static cadre_status go_on_to_target(cadre_frame *frame, cadre_error *err)
 {
-    if (frame->scope == NULL)
+    if (frame->scope == NULL && !cdr_has_fallen_back(frame))
         return cadre_fail(err, CADRE_EDIVERGED,
                           "'%s' handed over once and now has no scope", frame->name);
     cadre_status status = cdr_replay_transfers(frame, err);
@@ -345,7 +346,8 @@ void cdr_execute(cadre_frame *first, cdr_strand *strand, cdr_ran *ran)
         cdr_mutex_lock(&tree->mu);
         if (last->status < CADRE_FRAME_COMPLETED) // else it was abandoned
             last->status = CADRE_FRAME_WAITING;
-        last->deadline_ms = last->scope->deadline_ms; // its own time binds no other
+        if (last->scope != NULL) // its own time binds no other
+            last->deadline_ms = last->scope->deadline_ms;
         if (next->status == CADRE_FRAME_PENDING)
             cdr_frame_start_locked(next, true);
         bool many = cdr_outbox_has_many_locked(tree);

@@ -116,7 +116,7 @@ const cadre_agent *cadre_frame_last_speaker(cadre_frame *frame, cadre_agents ros
     const cdr_conversation *conversation = frame->conversation;
     for (size_t i = frame->n_before; has_map && !speaker && i-- > 0;) {
         const cadre_message *m = &conversation->messages[i]->m;
-        if (m->role == CADRE_ROLE_ASSISTANT)
+        if (m->role == CADRE_ROLE_ASSISTANT && !cdr_frame_is_hidden(frame, i))
             speaker = cdr_member_map_find(&map, roster, m->agent);
     }
     cdr_mutex_unlock(&tree->mu);

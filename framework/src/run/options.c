@@ -215,9 +215,9 @@ static void tell_differences(differences *d, const json_t *recorded,
         const char *digest = digest_of(recorded, agent);
         if (digest != NULL && strcmp(digest, agent->shape_digest) != 0)
             tell(d, agent->info.name,
-                 agent->members.count > 0 ? "has other members or options"
-                                          : "has other members, tools or handoffs, "
-                                            "or another output_key");
+                 agent->members.count > 0
+                     ? "has other members or options"
+                     : "has other members, tools, handoffs, fallback or output_key");
     }
     if (d->n == 0)
         cdr_buf_append_text(&d->text, "its root is another agent, or keys of its state "

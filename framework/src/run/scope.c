@@ -134,6 +134,15 @@ const cadre_agent *cdr_scope_find(const cdr_scope_state *state, const char *name
     return NULL;
 }
 
+bool cdr_scope_has(const cdr_scope_state *state, const cadre_agent *agent)
+{
+    cadre_agents roster = state->scope->roster;
+    for (size_t i = 0; i < roster.count; i++)
+        if (roster.items[i] == agent)
+            return true;
+    return false;
+}
+
 // Lists the names `from` may hand over to, as many as fit: "billing, refunds, ...".
 static void list_targets(const cdr_scope_state *state, const cadre_agent *from,
                          char *text, size_t size)

@@ -44,6 +44,8 @@ typedef struct cdr_transfer_decision {
     cadre_history history;
     int64_t timeout_ms;
     bool is_quiet; // asked for by who hands over
+    bool
+        is_fallback; // run/fallback.h: not asked for by a model, and no scope is needed
     cadre_stop_reason stop_reason;
     char text[CDR_DECISION_SIZE]; // what the model reads
 } cdr_transfer_decision;
@@ -63,6 +65,9 @@ cadre_edge cdr_scope_edge(const cdr_scope_state *state, const cadre_agent *from,
 
 // The member a model meant: case, blanks and quotes are forgiven. NULL: none.
 const cadre_agent *cdr_scope_find(const cdr_scope_state *state, const char *name);
+
+// Is the agent a member?
+bool cdr_scope_has(const cdr_scope_state *state, const cadre_agent *agent);
 
 // Decides on a transfer that `from` asks for and counts it. Errors: ENOMEM.
 cadre_status cdr_scope_decide(cdr_scope_state *state, const cadre_agent *from,

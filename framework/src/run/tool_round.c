@@ -5,7 +5,9 @@
 #include "base/buf.h"
 #include "run/arguments.h"
 #include "run/call.h"
+#include "run/fallback.h"
 #include "run/hook.h"
+#include "run/progress.h"
 #include "run/state.h"
 #include "run/tool_run.h"
 #include "tree/delta.h"
@@ -312,6 +314,16 @@ static void tell_transfer_locked(cadre_frame *frame, const cdr_tool_entry *entry
     cdr_outbox_event_locked(frame, &event, NULL, false);
 }
 
+// The scope that the target works in: that of who hands over; who falls back to an
+// agent that is no member there lets it work in none.
+static cdr_scope_state *scope_of_target(const cadre_frame *frame,
+                                        const cdr_transfer_decision *decision)
+{
+    bool is_known = !decision->is_fallback || frame->scope == NULL ||
+                    cdr_scope_has(frame->scope, decision->to);
+    return is_known ? frame->scope : NULL;
+}
+
 cadre_status cdr_enter_target_locked(cadre_frame *frame,
                                      const cdr_transfer_decision *decision,
                                      const char *message, cadre_error *err)
@@ -319,18 +331,18 @@ cadre_status cdr_enter_target_locked(cadre_frame *frame,
     const cadre_agent *to = decision->to;
     cdr_entered how = CDR_ENTERED_NEW;
     cadre_frame *target = NULL;
-    cdr_birth birth = {.kind = CDR_FRAME_AGENT,
-                       .name = to->info.name,
-                       .agent = to,
-                       .key = "transfer",
-                       .scope = frame->scope,
-                       .history = decision->history,
-                       .is_quiet = to->quiet || decision->is_quiet,
-                       .is_transfer = true,
-                       .is_pending = true,
-                       .deadline_ms = frame->scope->deadline_ms,
-                       .timeout_ms =
-                           cdr_shorter_ms(decision->timeout_ms, to->timeout_ms)};
+    cdr_birth birth = {
+        .kind = CDR_FRAME_AGENT,
+        .name = to->info.name,
+        .agent = to,
+        .key = "transfer",
+        .scope = scope_of_target(frame, decision),
+        .history = decision->history,
+        .is_quiet = to->quiet || decision->is_quiet,
+        .is_transfer = true,
+        .is_pending = true,
+        .deadline_ms = frame->scope == NULL ? 0 : frame->scope->deadline_ms,
+        .timeout_ms = cdr_shorter_ms(decision->timeout_ms, to->timeout_ms)};
     if (message != NULL && message[0] != '\0')
         birth.input = cdr_text_new(message, strlen(message));
     cadre_status status = cdr_frame_enter_locked(frame, &birth, &target, &how, err);
@@ -340,7 +352,7 @@ cadre_status cdr_enter_target_locked(cadre_frame *frame,
                               .to = to->info.name,
                               .text = message,
                               .is_input = true};
-        target->source = frame;
+        target->source = decision->is_fallback ? frame->source : frame;
         frame->work->transfer = target;
         if (how == CDR_ENTERED_NEW && frame->delta != NULL)
             cdr_outbox_delta_locked(frame); // it is never run again
@@ -523,9 +535,11 @@ cadre_status cdr_replay_transfers(cadre_frame *frame, cadre_error *err)
         status = replay_round(frame, message, turn, err);
         cdr_message_unref(message);
     }
-    if (status == CADRE_OK && frame->work->transfer == NULL)
-        status = replay_own_transfer(frame, err);
-    return status;
+    if (status != CADRE_OK || frame->work->transfer != NULL)
+        return status;
+    if (cdr_has_fallen_back(frame))
+        return cdr_fall_back_again(frame, err);
+    return replay_own_transfer(frame, err);
 }
 
 static cadre_status transfer(cadre_frame *frame, const cadre_call *call,
@@ -634,8 +648,10 @@ cadre_status cadre_frame_run_tools(cadre_frame *frame, const cadre_answer *answe
                           "agent '%s': run_tools needs the answer just asked for",
                           frame->name);
     cadre_status status = cdr_check_frame(frame, err);
-    if (status == CADRE_OK)
+    if (status == CADRE_OK) {
+        cdr_progress_begin(frame, round);
         status = cdr_tools_run(frame, round, err);
+    }
     if (status == CADRE_OK)
         status = cdr_frame_stopped(frame, err);
     if (status == CADRE_OK)
@@ -647,7 +663,9 @@ cadre_status cadre_frame_run_tools(cadre_frame *frame, const cadre_answer *answe
             settle_rest(frame, round);
         return status;
     }
+    cdr_progress_end(frame, round);
     out->n_calls = round->n_entries;
+    out->is_blocked = round->recurs.is_blocked;
     count_bad(frame, round, out);
     out->transferred = frame->work->transfer != NULL;
     return CADRE_OK;
@@ -666,6 +684,8 @@ cadre_status cadre_frame_stop(cadre_frame *frame, cadre_stop_reason reason,
     va_start(args, format);
     char *text = cdr_arena_vprintf(&work->arena, format, args);
     va_end(args);
-    return cadre_fail_class(err, CADRE_EFAILED, CADRE_CLASS_LIMIT, false, "%s",
-                            text == NULL ? "" : text);
+    return cadre_fail_class(err, CADRE_EFAILED,
+                            reason == CADRE_STOP_LOOP ? CADRE_CLASS_LOOP
+                                                      : CADRE_CLASS_LIMIT,
+                            false, "%s", text == NULL ? "" : text);
 }

@@ -39,9 +39,19 @@ typedef struct cdr_tool_entry {
     char *complaint; // what the model was told of a bad call; NULL when it was none
 } cdr_tool_entry;
 
+// What a round repeats: see run/progress.h.
+typedef struct cdr_recurrence {
+    uint64_t calls;
+    const struct cdr_past_round *before; // with the same calls; with `times` above 1
+    int times;                           // so often, with this time
+    bool is_counted;
+    bool is_blocked; // none of its calls runs
+} cdr_recurrence;
+
 typedef struct cdr_round {
     cdr_message *message; // the answer; a reference
     char *offered;        // the names of the offered tools; made when one is unknown
+    cdr_recurrence recurs;
     size_t n_entries;
     cdr_tool_entry entries[];
 } cdr_round;

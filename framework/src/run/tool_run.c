@@ -8,6 +8,7 @@
 #include "run/ask.h"
 #include "run/call.h"
 #include "run/hook.h"
+#include "run/progress.h"
 #include "run/tool_hook.h"
 #include "tree/delta.h"
 #include "tree/outbox.h"
@@ -75,6 +76,27 @@ char *cdr_tool_cap(const char *text)
     return cdr_buf_take(&buf);
 }
 
+// What the guard against loops adds to it; `cut` is taken over. NULL: it stays as it
+// is.
+static char *noted(const cadre_frame *frame, const cdr_tool_entry *entry,
+                   const cdr_tool_result *result, char *cut)
+{
+    char note[CDR_PROGRESS_NOTE_SIZE];
+    const cdr_round *round = frame->work == NULL ? NULL : frame->work->round;
+    const char *text = cut == NULL ? result->text : cut;
+    if (cdr_progress_note(round, entry, result->code, text, note) == NULL)
+        return cut;
+    cdr_buf buf = CDR_BUF_INIT;
+    cdr_buf_append_text(&buf, text);
+    cdr_buf_append_text(&buf, note);
+    if (buf.failed) {
+        cdr_buf_fini(&buf);
+        return cut;
+    }
+    free(cut);
+    return cdr_buf_take(&buf);
+}
+
 static int64_t tell_result_locked(cdr_tool_entry *entry, const cdr_tool_result *result,
                                   const char *text)
 {
@@ -110,8 +132,9 @@ void cdr_tool_settle_locked(cadre_frame *frame, cdr_tool_entry *entry,
         entry->code = CADRE_RESULT_ABORTED;
         return;
     }
-    char *cut = cdr_tool_cap(result->text);
-    const char *text = cut == NULL ? result->text : cut;
+    char *made = cdr_tool_cap(result->text);
+    made = noted(frame, entry, result, made);
+    const char *text = made == NULL ? result->text : made;
     cdr_text *output = cdr_text_new(text, strlen(text));
     cdr_ending ending = {.output = output,
                          .failure = failure_of_result(frame, result),
@@ -136,7 +159,7 @@ void cdr_tool_settle_locked(cadre_frame *frame, cdr_tool_entry *entry,
     if (cdr_tool_is_bad_call(result->code))
         entry->complaint = strdup(text); // without memory it counts, unexplained
     cdr_text_unref(output);
-    free(cut);
+    free(made);
     entry->frame = NULL;
     entry->is_settled = true;
     entry->code = result->code;
@@ -592,7 +615,9 @@ static cadre_status sort_entry(cadre_frame *frame, cdr_round *round,
     cadre_status status = is_counted ? CADRE_OK : check_limit(frame, true, err);
     if (status != CADRE_OK || use_cut(frame, entry, is_job))
         return status;
-    if (entry->tool == NULL && !entry->is_named_target)
+    if (round->recurs.is_blocked)
+        settle(frame, entry, CADRE_RESULT_BLOCKED, cdr_progress_refusal());
+    else if (entry->tool == NULL && !entry->is_named_target)
         settle_unknown(frame, round, entry);
     else if (check_arguments(frame, entry) && !cdr_tool_is_control(entry))
         *is_job = true;

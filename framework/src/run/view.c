@@ -209,13 +209,19 @@ static void add_message(builder *b, size_t at)
     }
 }
 
+// Was it said by an attempt that failed, before this one?
+static bool is_hidden(const builder *b, size_t at)
+{
+    return at >= b->n_base && cdr_frame_is_hidden(b->frame, at - b->n_base);
+}
+
 // Where the last user turn stands, or input to this agent if that counts; 0: there is
 // none.
 static size_t last_turn(builder *b, bool with_input)
 {
     for (size_t i = b->view->n_held; i-- > 0;) {
         const cdr_message *message = b->view->held[i];
-        if (message->m.role == CADRE_ROLE_USER &&
+        if (message->m.role == CADRE_ROLE_USER && !is_hidden(b, i) &&
             (!message->m.is_input || (with_input && is_said_to(b, message))))
             return i;
     }
@@ -255,7 +261,7 @@ cadre_status cdr_view_init(cdr_view *view, cadre_frame *frame, cadre_history his
         b.n_base = frame->conversation->base_count;
     size_t first = last_turn(&b, history == CADRE_HISTORY_NONE);
     for (size_t i = 0; i < view->n_held; i++)
-        if (is_visible(&b, i, history, first))
+        if (!is_hidden(&b, i) && is_visible(&b, i, history, first))
             add_message(&b, i);
     if (b.failed)
         return cadre_fail(err, CADRE_ENOMEM, "no memory for a view");

@@ -9,9 +9,9 @@
 // 3. Input is shown to the agent it was said to; input to a team, to all who are in it.
 // 4. `history` narrows: all, own, last (the last user turn on), none (this frame's, and
 //    where it has no input what was said last).
-// 5. The same conversation gives the same items, so that a prompt's prefix is stable.
-// The
-//    system text before them is too, unless {{state.x}} stands in it.
+// 5. What attempts of a call said that failed is not shown to the next one.
+// 6. The same conversation gives the same items, so that a prompt's prefix is stable.
+//    The system text before them is too, unless {{state.x}} stands in it.
 //
 // Renderings are made once for a message and kept with it.
 // Thread: the frame's strand.

@@ -109,6 +109,20 @@ static int64_t checked_time(cadre_team *team, int64_t given, int64_t otherwise,
     return otherwise;
 }
 
+static cadre_retry checked_retry(cadre_team *team, cadre_retry given, const cdr_at *at)
+{
+    cdr_at attempts = cdr_at_part(team, at, ": retry.attempts");
+    cdr_at backoff = cdr_at_part(team, at, ": retry.backoff_ms");
+    if (given.attempts < 0 || given.attempts > CDR_MAX_ATTEMPTS)
+        cdr_team_problem(team, &attempts,
+                         "expected 1 to %d, or 0 for the default, got %d",
+                         CDR_MAX_ATTEMPTS, given.attempts);
+    if (given.backoff_ms < 0)
+        cdr_team_problem(team, &backoff, "expected at least 0, got %lld",
+                         (long long)given.backoff_ms);
+    return (cadre_retry){given.attempts == 0 ? 1 : given.attempts, given.backoff_ms};
+}
+
 // The reports of a check of options, with the place of what they belong to.
 typedef struct options_check {
     cadre_team *team;
@@ -287,6 +301,7 @@ cadre_agent *cadre_team_add_llm(cadre_team *team, const cadre_llm *given)
     if (llm.description)
         agent->info.description = cdr_team_text(team, llm.description);
     set_ref(team, &agent->model_ref, llm.model, &agent->at, "model");
+    set_ref(team, &agent->fallback_ref, llm.loop_fallback, &agent->at, "loop_fallback");
     add_names(team, &agent->tool_refs, &llm.tools, &agent->at, "tools");
     add_names(team, &agent->handoff_refs, &llm.handoffs, &agent->at, "handoffs");
     agent->instructions_at = cdr_at_part(team, &agent->at, ": instructions");
@@ -294,6 +309,7 @@ cadre_agent *cadre_team_add_llm(cadre_team *team, const cadre_llm *given)
     agent->quiet = llm.quiet;
     set_output_key(agent, llm.output_key);
     agent->hooks = take_hooks(team, llm.hooks);
+    agent->retry = checked_retry(team, llm.retry, &agent->at);
     set_llm_options(agent, &llm);
     return agent;
 }
@@ -317,6 +333,7 @@ cadre_agent *cadre_team_add_topology(cadre_team *team, const char *type,
     agent->quiet = topology.quiet;
     set_output_key(agent, topology.output_key);
     agent->hooks = take_hooks(team, topology.hooks);
+    agent->retry = checked_retry(team, topology.retry, &agent->at);
     set_agent_options(agent, topology.options);
     return agent;
 }
@@ -339,6 +356,7 @@ cadre_agent *cadre_team_add_function(cadre_team *team, const cadre_function *giv
     agent->function_ctx = function.ctx;
     set_output_key(agent, function.output_key);
     agent->hooks = take_hooks(team, function.hooks);
+    agent->retry = checked_retry(team, function.retry, &agent->at);
     add_names(team, &agent->member_refs, &function.members, &agent->at, "members");
     add_names(team, &agent->handoff_refs, &function.handoffs, &agent->at, "handoffs");
     set_agent_options(agent, NULL);
@@ -406,6 +424,7 @@ void cadre_team_add_tool(cadre_team *team, const cadre_tool_settings *given)
     tool->function_ctx = settings.ctx;
     tool->timeout_ms = checked_time(team, settings.timeout_ms, 0, &at);
     tool->needs_approval = settings.needs_approval;
+    tool->may_repeat = settings.may_repeat;
     set_parameters(tool, settings.parameters);
     if (tool->is_flawed || !cdr_tool_set_ops(tool, &at))
         return;

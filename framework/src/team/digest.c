@@ -118,7 +118,8 @@ static uint64_t shape_of_tools(const cadre_agent *agent)
         const cadre_tool *tool = agent->tools.items[i];
         uint64_t hash = add_text(START, tool->info.name);
         sum += spread(add_number(hash, (tool->replay_safe ? 1U : 0U) |
-                                           (tool->needs_approval ? 2U : 0U)));
+                                           (tool->needs_approval ? 2U : 0U) |
+                                           (tool->may_repeat ? 4U : 0U)));
     }
     return sum;
 }
@@ -143,6 +144,8 @@ static uint64_t shape_of(const cadre_agent *agent, uint64_t options)
     hash = add_number(hash, shape_of_tools(agent));
     if (agent->output_key)
         hash = add_text(add_text(hash, "output_key"), agent->output_key);
+    if (agent->fallback)
+        hash = add_text(hash, agent->fallback->info.name);
     return spread(add_number(hash, has_options_in_shape(agent) ? options : 0));
 }
 

@@ -68,6 +68,11 @@ static const char agent_text[] =
     "      \"to\": {\"type\": \"string\"},"
     "      \"history\": {\"enum\": [\"all\", \"own\", \"last\", \"none\"]}},"
     "    " NOTES "}},"
+    "  \"loop_fallback\": {\"type\": \"string\"},"
+    "  \"retry\": {\"type\": \"object\", \"properties\": {"
+    "    \"attempts\": {\"type\": \"integer\", \"minimum\": 1, \"maximum\": 100},"
+    "    \"backoff\": {\"type\": \"string\", \"format\": \"duration\","
+    "      \"minimum\": 0, \"maximum\": 86400000}}, " NOTES "},"
     "  \"input_schema\": {\"type\": \"object\"},"
     "  \"output_key\": {\"type\": \"string\"},"
     "  \"timeout\": " A_YEAR ","
@@ -94,6 +99,7 @@ static const char tool_text[] =
     "  \"parameters\": {\"type\": \"object\"},"
     "  \"timeout\": " A_YEAR ","
     "  \"approval\": {\"enum\": [\"never\", \"ask\"]},"
+    "  \"may_repeat\": {\"type\": \"boolean\"},"
     "  \"replay\": {\"enum\": [\"safe\", \"unsafe\"]}},"
     " " NOTES "}";
 

@@ -230,6 +230,7 @@ void cdr_load_agent(cdr_loader *loader, const cdr_entry *entry)
         agent->info.description = cdr_team_text(loader->team, description);
     load_ref(loader, &agent->model_ref, entry, "model");
     load_ref(loader, &agent->entry_ref, entry, "entry");
+    load_ref(loader, &agent->fallback_ref, entry, "loop_fallback");
     load_members(loader, agent, entry);
     load_refs(loader, &agent->tool_refs, entry, "tools");
     load_handoffs(loader, agent, entry);
@@ -239,6 +240,9 @@ void cdr_load_agent(cdr_loader *loader, const cdr_entry *entry)
     load_output_key(loader, agent, entry);
     agent->quiet = json_is_true(json_object_get(entry->read, "quiet"));
     agent->written = entry->written;
+    const json_t *retry = json_object_get(entry->read, "retry");
+    agent->retry.attempts = (int)cdr_load_integer(retry, "attempts", 1);
+    agent->retry.backoff_ms = cdr_load_integer(retry, "backoff", 0);
     if (agent->ops)
         load_agent_options(loader, agent, entry);
 }
@@ -292,6 +296,7 @@ void cdr_load_tool(cdr_loader *loader, const cdr_entry *entry)
         tool->info.description = cdr_team_text(loader->team, description);
     tool->timeout_ms = cdr_load_integer(entry->read, "timeout", 0);
     tool->needs_approval = approval && strcmp(approval, "ask") == 0;
+    tool->may_repeat = json_is_true(json_object_get(entry->read, "may_repeat"));
     if (json_is_object(parameters) && !is_doubtful(loader, entry, "parameters")) {
         cdr_at at = cdr_load_member_at(loader, entry, "parameters");
         cdr_tool_set_parameters_take(tool, json_incref(parameters), &at);

@@ -76,9 +76,10 @@ static cadre_status fail_unknown_agent(const cadre_script *script, const char *a
     cdr_buf names = CDR_BUF_INIT;
     for (size_t i = 0; i < script->n_agents && i < 16; i++)
         cdr_buf_printf(&names, "%s%s", i > 0 ? ", " : "", script->agents[i].name);
-    cadre_fail(err, CADRE_EINVAL,
-               "%s: the script has no steps for agent '%s' (it has: %s)", script->file,
-               agent, script->n_agents > 0 ? cdr_buf_text(&names) : "none");
+    cadre_fail_class(err, CADRE_EINVAL, CADRE_CLASS_CONFIG, false,
+                     "%s: the script has no steps for agent '%s' (it has: %s)",
+                     script->file, agent,
+                     script->n_agents > 0 ? cdr_buf_text(&names) : "none");
     cdr_buf_fini(&names);
     return CADRE_EINVAL;
 }
@@ -90,22 +91,23 @@ static cadre_status fail_no_step(const cadre_script *script,
     const char *file = script->file;
     const cdr_at *at = &agent->at;
     if (agent->length > 0)
-        return cadre_fail(err, CADRE_EINVAL,
-                          "%s:%d:%d: the script has no step left for agent '%s': %d of "
-                          "%d are used",
-                          file, at->line, at->column, agent->name, agent->length,
-                          agent->length);
+        return cadre_fail_class(
+            err, CADRE_EINVAL, CADRE_CLASS_CONFIG, false,
+            "%s:%d:%d: the script has no step left for agent '%s': %d of "
+            "%d are used",
+            file, at->line, at->column, agent->name, agent->length, agent->length);
     if (agent->n_chosen > 0)
-        return cadre_fail(
-            err, CADRE_EINVAL,
+        return cadre_fail_class(
+            err, CADRE_EINVAL, CADRE_CLASS_CONFIG, false,
             "%s:%d:%d: the script has no step for agent '%s': none of its "
             "%zu step%s with `when` matches the input",
             file, at->line, at->column, agent->name, agent->n_chosen,
             agent->n_chosen == 1 ? "" : "s");
-    return cadre_fail(err, CADRE_EINVAL,
-                      "%s:%d:%d: the script has no steps for agent '%s': its list is "
-                      "empty",
-                      file, at->line, at->column, agent->name);
+    return cadre_fail_class(
+        err, CADRE_EINVAL, CADRE_CLASS_CONFIG, false,
+        "%s:%d:%d: the script has no steps for agent '%s': its list is "
+        "empty",
+        file, at->line, at->column, agent->name);
 }
 
 cadre_status cadre_script_next(const cadre_script *script, const char *agent,

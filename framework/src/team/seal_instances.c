@@ -264,6 +264,7 @@ static void make_agent(cadre_agent *agent)
         .entry = agent->entry,
         .model = agent->model,
         .tools = agent->tools,
+        .fallback = agent->fallback,
         .builtin_tool = builtin_tool,
         .member_tool = member_tool,
         .member_options = agent->member_options,

@@ -234,6 +234,25 @@ static void resolve_handoffs(cdr_sealing *sealing, cadre_agent *agent)
     agent->handoffs = (cadre_handoffs){handoffs, n_handoffs};
 }
 
+static void resolve_fallback(cdr_sealing *sealing, cadre_agent *agent)
+{
+    const cdr_name_ref *ref = &agent->fallback_ref;
+    if (!ref->name)
+        return;
+    const cadre_agent *to = find_agent(sealing, ref);
+    bool is_topology = cdr_is_topology(agent->ops);
+    if (is_topology)
+        cdr_team_problem(sealing->team, &ref->at,
+                         "a %s has no loop of its own, its members do; leave it out",
+                         agent->info.type);
+    else if (to == agent)
+        cdr_team_problem(sealing->team, &ref->at,
+                         "an agent cannot fall back to itself");
+    agent->is_flawed |= is_topology || !to || to == agent;
+    if (!agent->is_flawed)
+        agent->fallback = to;
+}
+
 static void resolve_entry(cdr_sealing *sealing, cadre_agent *agent)
 {
     const cdr_name_ref *ref = &agent->entry_ref;
@@ -325,6 +344,8 @@ static void resolve_root(cdr_sealing *sealing)
         cadre_agents members = team->agents[i]->members;
         for (size_t j = 0; j < members.count; j++)
             is_member[members.items[j]->index] = true;
+        if (team->agents[i]->fallback)
+            is_member[team->agents[i]->fallback->index] = true;
     }
     team->root = team->n_agents > 0 ? team->agents[0] : NULL;
     for (size_t i = 0; is_member && i < team->n_agents; i++) {
@@ -344,6 +365,7 @@ void cdr_seal_names(cdr_sealing *sealing)
         resolve_model(sealing, agent);
         resolve_tools(sealing, agent);
         resolve_handoffs(sealing, agent);
+        resolve_fallback(sealing, agent);
     }
     if (team->n_agents > 0)
         resolve_root(sealing);

@@ -26,6 +26,8 @@ static void walk(reach *r, const cadre_agent *root)
             meet(r, members.items[k]);
         for (size_t k = 0; k < handoffs.count; k++)
             meet(r, handoffs.items[k].to);
+        if (r->queue[i]->fallback)
+            meet(r, r->queue[i]->fallback);
     }
 }
 

@@ -1,4 +1,5 @@
-// The order in which agents are made: members before what has them.
+// The order in which agents are made: members before what has them, and who an agent
+// falls back to before it. Neither may lead back to where it began.
 //
 // A walk in depth with a stack of its own: nesting may be deep.
 #include "team/sealing.h"
@@ -13,7 +14,7 @@ typedef enum color {
 
 typedef struct step {
     cadre_agent *agent;
-    size_t next_member;
+    size_t next_member; // behind the members comes who it falls back to
 } step;
 
 typedef struct walk {
@@ -34,14 +35,19 @@ static void tell_cycle(walk *w, const cadre_agent *again)
     cadre_agent *agent = w->path[start].agent;
     size_t n_shown = w->n_path - start;
     cdr_buf text = CDR_BUF_INIT;
+    bool falls_back = false;
     for (size_t i = 0; i < n_shown && i < MAX_SHOWN; i++)
         cdr_buf_printf(&text, "%s -> ", w->path[start + i].agent->info.name);
+    for (size_t i = start; i < w->n_path; i++)
+        falls_back |= w->path[i].next_member > w->path[i].agent->members.count;
     if (n_shown > MAX_SHOWN)
         cdr_buf_append_text(&text, "... -> ");
     for (size_t i = start; i < w->n_path; i++)
         w->path[i].agent->is_flawed = true;
-    cdr_agent_problem(agent, "contains itself: %s%s", cdr_buf_text(&text),
-                      again->info.name);
+    cdr_agent_problem(agent, "%s itself: %s%s",
+                      falls_back ? "by members and loop_fallback it leads back to"
+                                 : "contains",
+                      cdr_buf_text(&text), again->info.name);
     cdr_buf_fini(&text);
 }
 
@@ -51,23 +57,32 @@ static void push(walk *w, cadre_agent *agent)
     w->path[w->n_path++] = (step){agent, 0};
 }
 
-// Takes one step: to a member not seen yet, or back.
+// The next agent that one leads to; NULL: there are no more.
+static const cadre_agent *take_next(step *top)
+{
+    cadre_agents members = top->agent->members;
+    size_t next = top->next_member++;
+    if (next < members.count)
+        return members.items[next];
+    return next == members.count ? top->agent->fallback : NULL;
+}
+
+// Takes one step: to an agent not seen yet, or back.
 static void advance(walk *w)
 {
     step *top = &w->path[w->n_path - 1];
     cadre_team *team = w->sealing->team;
-    if (top->next_member == top->agent->members.count) {
+    const cadre_agent *next = take_next(top);
+    if (!next) {
         w->colors[top->agent->index] = DONE;
         team->order[team->n_order++] = top->agent;
         w->n_path--;
         return;
     }
-    cadre_agent *member =
-        team->agents[top->agent->members.items[top->next_member++]->index];
-    if (w->colors[member->index] == NOT_SEEN)
-        push(w, member);
-    else if (w->colors[member->index] == ON_THE_PATH)
-        tell_cycle(w, member);
+    if (w->colors[next->index] == NOT_SEEN)
+        push(w, team->agents[next->index]);
+    else if (w->colors[next->index] == ON_THE_PATH)
+        tell_cycle(w, next);
 }
 
 void cdr_seal_order(cdr_sealing *sealing)

@@ -43,6 +43,8 @@ typedef struct cdr_partial {
     bool agents, models, tools, inputs;
 } cdr_partial;
 
+#define CDR_MAX_ATTEMPTS 100 // of a call of an agent
+
 struct cadre_agent {
     cadre_agent_info info;
     const cadre_agent_ops *ops;
@@ -61,7 +63,7 @@ struct cadre_agent {
     cdr_name_refs member_refs, handoff_refs, tool_refs;
     cdr_name_refs option_agent_refs, option_tool_refs; // that its options name
     const json_t *written; // in a file: all of it, while the team is sealed
-    cdr_name_ref entry_ref, model_ref;
+    cdr_name_ref entry_ref, model_ref, fallback_ref;
     cadre_status (*function)(void *ctx, cadre_frame *frame, cadre_error *err);
     void *function_ctx;
     // Resolved:
@@ -71,7 +73,9 @@ struct cadre_agent {
     cadre_tools tools;
     const cadre_agent *entry;
     const cadre_model *model;
-    int64_t timeout_ms; // 0: none
+    const cadre_agent *fallback; // answers when its loop comes to no end; NULL: nobody
+    cadre_retry retry;           // attempts: at least 1
+    int64_t timeout_ms;          // 0: none
     bool quiet;
     const char *output_key; // of the state, for its answer; NULL: none
     bool has_all_members;   // all that were named are there
@@ -125,6 +129,7 @@ struct cadre_tool {
     int64_t timeout_ms; // 60 s
     bool replay_safe;
     bool needs_approval; // a person is asked before it runs
+    bool may_repeat;     // the same call with the same result is no loop
     bool is_builtin;     // made for a topology (transfer), not written in the team
     const cadre_agent *member; // a topology's, which it calls; or NULL
     bool is_flawed;            // as of agents

@@ -367,6 +367,13 @@ static void derive_before(const loader *l, cadre_frame *frame, uintptr_t nth)
     frame->n_before = (unsigned)at;
 }
 
+// Of an attempt that failed: what it said is hidden from the next one.
+static bool may_be_tried_again(const cadre_frame *frame)
+{
+    return frame->kind == CDR_FRAME_AGENT && frame->agent->retry.attempts > 1 &&
+           frame->status != CADRE_FRAME_COMPLETED;
+}
+
 static cadre_status derive(loader *l, cadre_error *err)
 {
     cdr_tree *tree = l->tree;
@@ -383,6 +390,8 @@ static cadre_status derive(loader *l, cadre_error *err)
         }
         derive_answer(frame);
         derive_delta(frame);
+        if (may_be_tried_again(frame))
+            derive_before(l, frame, i + 1);
         if (frame->parent == NULL)
             continue;
         if (is_ended(frame->parent))

@@ -42,6 +42,21 @@ static void decide_locked(cdr_race *race, size_t winner)
 
 void cdr_race_look_locked(cadre_frame *ended)
 {
+    if (ended->status == CADRE_FRAME_COMPLETED || ended->agent->retry.attempts <= 1)
+        cdr_race_settle_locked(ended);
+}
+
+void cdr_race_replace_locked(cadre_frame *ended, cadre_frame *next)
+{
+    cdr_race *race = ended->race;
+    next->race = race;
+    for (size_t i = 0; race != NULL && i < race->n_branches; i++)
+        if (race->branches[i] == ended)
+            race->branches[i] = next;
+}
+
+void cdr_race_settle_locked(cadre_frame *ended)
+{
     cdr_race *race = ended->race;
     if (race == NULL || race->is_decided || !wins(race, ended))
         return;
@@ -60,6 +75,6 @@ void cdr_race_set_locked(cdr_race *race)
             continue;
         branch->race = race;
         if (is_ended(branch))
-            cdr_race_look_locked(branch);
+            cdr_race_settle_locked(branch);
     }
 }

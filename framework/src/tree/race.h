@@ -24,8 +24,14 @@ typedef struct cdr_race {
 // Says of which race the branches are; before they run.
 void cdr_race_set_locked(cdr_race *race);
 
-// An ending of one of the branches.
+// An ending of one of the branches. A failure that may be tried again is not the end.
 void cdr_race_look_locked(cadre_frame *ended);
+
+// It is the end: nothing is tried again.
+void cdr_race_settle_locked(cadre_frame *ended);
+
+// Another attempt runs in place of one that failed.
+void cdr_race_replace_locked(cadre_frame *ended, cadre_frame *next);
 
 // Marks all branches that have not ended; nobody wins any more.
 void cdr_race_stop_locked(cdr_race *race);

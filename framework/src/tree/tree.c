@@ -177,6 +177,13 @@ static int64_t deadline_of(const cadre_frame *frame, const cadre_frame *parent,
     return earlier(inherited, cdr_deadline_ms(frame->started_ns, birth->timeout_ms));
 }
 
+static void inherit_hidden(cadre_frame *frame)
+{
+    const cadre_frame *parent = frame->parent;
+    if (parent != NULL && parent->conversation == frame->conversation)
+        frame->hider = parent->hider;
+}
+
 static void inherit(cadre_frame *frame, const cdr_birth *birth)
 {
     cadre_frame *parent = frame->parent;
@@ -193,6 +200,7 @@ static void inherit(cadre_frame *frame, const cdr_birth *birth)
     frame->ear = birth->ear != NULL || parent == NULL ? birth->ear : parent->ear;
     if (parent == NULL)
         return;
+    inherit_hidden(frame);
     frame->depth = parent->depth + (parent->kind == CDR_FRAME_AGENT ? 1 : 0);
     frame->blocking = (short)(parent->blocking + (birth->is_blocking ? 1 : 0));
 }
@@ -333,6 +341,7 @@ static void go_on_locked(cadre_frame *record, const cdr_birth *birth)
     record->history = (unsigned char)birth->history;
     record->is_named = birth->is_named;
     record->is_transfer = birth->is_transfer;
+    inherit_hidden(record);
     record->started_ns = cdr_clock_now_ns(record->tree->runtime->clock);
     record->deadline_ms = deadline_of(record, record->parent, birth);
     record->status = first_status(birth);
@@ -586,6 +595,19 @@ void cdr_frame_park_locked(cadre_frame *frame)
         return; // it has not started, or was abandoned meanwhile
     frame->status = CADRE_FRAME_WAITING;
     cdr_outbox_running_locked(frame);
+}
+
+bool cdr_frame_is_hidden(const cadre_frame *frame, size_t position)
+{
+    const cadre_frame *hider = frame->hider;
+    while (hider != NULL) {
+        if (position >= hider->hidden_from && position < hider->hidden_to)
+            return true;
+        const cadre_frame *above = hider->parent;
+        bool same = above != NULL && above->conversation == hider->conversation;
+        hider = same ? above->hider : NULL;
+    }
+    return false;
 }
 
 void cdr_frame_resume_root_locked(cdr_tree *tree, int64_t timeout_ms)

@@ -83,10 +83,13 @@ struct cadre_frame {
     int64_t deadline_ms;     // its own and all above; CDR_NEVER
     int64_t waited_until_ms; // so far the time people took was added to it
     int64_t started_ns;
-    cadre_usage usage; // of the subtree
-    int depth;         // agent frames above
-    unsigned n_before; // messages its conversation had when it was born
-    short blocking;    // blocking calls above
+    cadre_usage usage;               // of the subtree
+    int depth;                       // agent frames above
+    unsigned n_before;               // messages its conversation had when it was born
+    unsigned hidden_from, hidden_to; // messages there that are hidden from it, and from
+                                     // all below it there: see run/retry.h
+    const cadre_frame *hider; // the nearest such frame: itself, or one above; or NULL
+    short blocking;           // blocking calls above
     short attempts, restarts;
     unsigned char kind, status, stop_reason, history;
     _Atomic unsigned char mark;
@@ -123,15 +126,16 @@ struct cdr_work {
     cdr_strand *strand;
     struct cdr_call_count *counts; // calls by callee, for automatic keys
     size_t n_counts, counts_capacity;
-    cdr_hook_keys *hook_keys;    // of the hooks that run now; NULL: none do
-    cadre_error *hook_error;     // a hook failed, so the frame does; in the arena
-    cadre_frame *transfer;       // entered when `run` returns
-    cdr_text *output;            // its answer so far
-    const char *answered_by;     // whose answer that is
-    cdr_failure *child_failure;  // of the last child that failed
-    unsigned char child_reason;  // why that one stopped; 0: its own matter
-    unsigned char answer_reason; // why who gave `output` stopped; 0: its own matter
-    struct cdr_round *round;     // run/tool_round.h; calls of the last answer
+    cdr_hook_keys *hook_keys;      // of the hooks that run now; NULL: none do
+    cadre_error *hook_error;       // a hook failed, so the frame does; in the arena
+    cadre_frame *transfer;         // entered when `run` returns
+    cdr_text *output;              // its answer so far
+    const char *answered_by;       // whose answer that is
+    cdr_failure *child_failure;    // of the last child that failed
+    unsigned char child_reason;    // why that one stopped; 0: its own matter
+    unsigned char answer_reason;   // why who gave `output` stopped; 0: its own matter
+    struct cdr_round *round;       // run/tool_round.h; calls of the last answer
+    struct cdr_progress *progress; // run/progress.h; the rounds before; in the arena
     json_t *input_json;
     struct cdr_state_join *join;   // run/state.h; while a batch is taken
     char *target, *target_message; // of a tool frame: the transfer it asks for
@@ -297,6 +301,9 @@ void cdr_frame_park_locked(cadre_frame *frame);
 
 // The parent has the outcome: the frame leaves memory, or is kept for its name.
 void cdr_frame_release_locked(cadre_frame *frame);
+
+// Is the message at this position of the frame's conversation hidden from it?
+bool cdr_frame_is_hidden(const cadre_frame *frame, size_t position);
 
 // What a frame that was stopped must end as, and its sticky status.
 cadre_status cdr_frame_stopped(const cadre_frame *frame, cadre_error *err);

@@ -70,6 +70,8 @@ typedef struct cadre_agent_config {
     // What the team file says of members where it lists them, by their names:
     // {description, input_schema}; NULL: nothing.
     const json_t *member_options;
+    const cadre_agent
+        *fallback; // its loop_fallback, for cadre_frame_fall_back; or NULL
 } cadre_agent_config;
 
 // `options_schema` is the same for agents, tools and models: the "properties" of an

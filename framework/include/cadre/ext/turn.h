@@ -31,6 +31,7 @@ typedef struct cadre_round {
     size_t n_bad;         // unknown tool, invalid arguments, unknown or self transfer
     bool transferred;     // return CADRE_OK: the target answers from here
     const char *last_bad; // the last of them, "NAME: what the model was told"; or ""
+    bool is_blocked;      // no tool was run: the model repeats itself
 } cadre_round;
 
 // Asks the model with the frame's view of its conversation. The answer is recorded; one
@@ -41,8 +42,10 @@ CADRE_API cadre_status cadre_frame_ask_model(cadre_frame *frame,
                                              cadre_answer *answer, cadre_error *err);
 
 // Runs the calls of the answer in parallel, stores each result when it is there, then
-// decides a transfer. A failed tool is a result. Errors: the sticky ones, ELIMIT, and
-// EFAILED with class loop or limit when a controller stops the run.
+// decides a transfer. A failed tool is a result. The same calls with the same results
+// are run four times, or two or three rounds that take turns: the third time the
+// results say so, the fifth time they are all `blocked`. Errors: the sticky ones,
+// ELIMIT, and EFAILED with class loop or limit when a controller stops the run.
 CADRE_API cadre_status cadre_frame_run_tools(cadre_frame *frame,
                                              const cadre_answer *answer,
                                              cadre_round *round, cadre_error *err);
@@ -51,8 +54,19 @@ CADRE_API cadre_status cadre_frame_run_tools(cadre_frame *frame,
 // frame's conversation meanwhile; the next cadre_frame_ask_model reads it.
 CADRE_API bool cadre_frame_goes_on(cadre_frame *frame);
 
+// Hands over to the `loop_fallback` of the frame's agent, since its loop came to no
+// end: that answers in its place, and is told all that `call` shows the model, with all
+// calls and results, as one message. No edge is needed, and no scope; only a member of
+// the scope may go on handing over in it. `why` stands in the event. Return what it
+// returns. Errors: EINVAL (there is no fallback), EREFUSED (the frame has handed over),
+// ENOMEM.
+CADRE_API cadre_status cadre_frame_fall_back(cadre_frame *frame,
+                                             const cadre_model_call *call,
+                                             const char *why, cadre_error *err);
+
 // Ends the frame by a limit: completed when it has said something, else failed with
-// the formatted text. Returns what `run` must return.
+// the formatted text, of class loop with that reason, else limit. Returns what `run`
+// must return.
 CADRE_API cadre_status cadre_frame_stop(cadre_frame *frame, cadre_stop_reason reason,
                                         cadre_error *err, const char *format, ...)
     CADRE_PRINTF(4, 5);
