@@ -2,36 +2,8 @@
 #include "ui/command.h"
 #include "ui/input.h"
 #include "ui/options.h"
-#include "ui/report.h"
 #include "ui/request.h"
 #include "ui/team_type.h"
-#include "ui/text.h"
-
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-static int read_input(cli_request *it, const cli_arguments *arguments)
-{
-    const char *text = cli_arguments_text(arguments, 1);
-
-    if (!text && isatty(STDIN_FILENO) == 1)
-        return cli_report_usage(arguments->command,
-                                "no input: give a text, or pipe one into it");
-    if (text && strcmp(text, "-") != 0) {
-        if (!cli_text_is_utf8(text, strlen(text)))
-            return cli_report_usage(arguments->command, "the input is not UTF-8");
-        it->input = strdup(text);
-        if (it->input)
-            return CLI_EXIT_OK;
-        cli_report("out of memory");
-        return CLI_EXIT_FAILED;
-    }
-    int exit_status = cli_input_read(&it->input);
-    if (exit_status == CLI_EXIT_OK && !*it->input)
-        return cli_report_usage(arguments->command, "no input: stdin is empty");
-    return exit_status;
-}
 
 // The input may have to be waited for: it is read when all else is right.
 static int run_run(const cli_arguments *arguments)
@@ -45,7 +17,7 @@ static int run_run(const cli_arguments *arguments)
     if (exit_status == CLI_EXIT_OK)
         exit_status = cli_request_read_name(arguments, "request-id", &it.id);
     if (exit_status == CLI_EXIT_OK)
-        exit_status = read_input(&it, arguments);
+        exit_status = cli_input_take(arguments, 1, &it.input);
     if (exit_status == CLI_EXIT_OK)
         exit_status = cli_request_run(&it);
     cli_request_fini(&it);

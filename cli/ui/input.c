@@ -81,3 +81,25 @@ int cli_input_read(char **out)
     *out = text;
     return CLI_EXIT_OK;
 }
+
+int cli_input_take(const cli_arguments *arguments, size_t nth, char **out)
+{
+    const char *text = cli_arguments_text(arguments, nth);
+
+    if (!text && isatty(STDIN_FILENO) == 1)
+        return cli_report_usage(arguments->command,
+                                "no input: give a text, or pipe one into it");
+    if (text && strcmp(text, "-") != 0) {
+        if (!cli_text_is_utf8(text, strlen(text)))
+            return cli_report_usage(arguments->command, "the input is not UTF-8");
+        *out = strdup(text);
+        if (*out)
+            return CLI_EXIT_OK;
+        cli_report("out of memory");
+        return CLI_EXIT_FAILED;
+    }
+    int exit_status = cli_input_read(out);
+    if (exit_status == CLI_EXIT_OK && !**out)
+        return cli_report_usage(arguments->command, "no input: stdin is empty");
+    return exit_status;
+}

@@ -153,6 +153,13 @@ const char *cli_arguments_value(const cli_arguments *arguments, const char *name
     return given ? given->value : NULL;
 }
 
+const char *cli_arguments_find(const cli_arguments *arguments, const char *name)
+{
+    bool is_known = find_option(arguments->command, name, strlen(name)) != NULL;
+
+    return is_known ? cli_arguments_value(arguments, name) : NULL;
+}
+
 const char *cli_arguments_text(const cli_arguments *arguments, size_t nth)
 {
     return nth < arguments->n_texts ? arguments->texts[nth] : NULL;

@@ -36,6 +36,8 @@ bool cli_arguments_has(const cli_arguments *arguments, const char *name);
 // Is it given? The command may have no flag of this name.
 bool cli_arguments_has_flag(const cli_arguments *arguments, const char *name);
 const char *cli_arguments_value(const cli_arguments *arguments, const char *name);
+// The same; the command may have no such option.
+const char *cli_arguments_find(const cli_arguments *arguments, const char *name);
 
 // The nth argument; NULL: not given.
 const char *cli_arguments_text(const cli_arguments *arguments, size_t nth);

@@ -55,10 +55,7 @@ int cli_team_type_check(const cli_arguments *arguments, const char *what,
 
 int cli_team_type_read(const cli_arguments *arguments, const char **type)
 {
-    *type = NULL;
-    for (size_t i = 0; i < arguments->n_given; i++)
-        if (strcmp(arguments->given[i].option->name, "type") == 0)
-            *type = arguments->given[i].value;
+    *type = cli_arguments_find(arguments, "type");
     return *type ? cli_team_type_check(arguments, "option '--type'", *type)
                  : CLI_EXIT_OK;
 }

@@ -89,6 +89,9 @@ CADRE_API cadre_tools cadre_agent_tools(const cadre_agent *agent);
 // The key of the run's state that it keeps its answer under; "" when there is none.
 CADRE_API const char *cadre_agent_output_key(const cadre_agent *agent);
 
+// What models call a tool by. Never NULL; lives as long as the team.
+CADRE_API const char *cadre_tool_get_name(const cadre_tool *tool);
+
 // The edges this agent declared; empty when it declared none.
 CADRE_API cadre_handoffs cadre_agent_handoffs(const cadre_agent *agent);
 

@@ -453,6 +453,11 @@ cadre_tools cadre_agent_tools(const cadre_agent *agent)
     return agent ? agent->tools : (cadre_tools){NULL, 0};
 }
 
+const char *cadre_tool_get_name(const cadre_tool *tool)
+{
+    return tool ? tool->info.name : "";
+}
+
 cadre_handoffs cadre_agent_handoffs(const cadre_agent *agent)
 {
     return agent ? agent->handoffs : (cadre_handoffs){NULL, 0};
