@@ -132,6 +132,8 @@ static void test_runtime__tells_its_version_and_what_it_is_linked_to(void)
     CHECK_CONTAINS(cadre_linked_versions(), "libcurl ");
     CHECK_CONTAINS(cadre_linked_versions(), "\njansson ");
     CHECK_CONTAINS(cadre_linked_versions(), "\nlibyaml ");
+    CHECK_CONTAINS(cadre_linked_versions(), "\nLua 5.4");
+    CHECK_CONTAINS(cadre_linked_versions(), "\nPCRE2 10.");
 }
 
 static void test_runtime__tells_which_sqlite_is_linked(void)

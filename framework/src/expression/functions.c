@@ -76,25 +76,37 @@ static int ends(lua_State *lua)
     return 1;
 }
 
+// Raises what went wrong with a regular expression.
+static void check_pattern(lua_State *lua, cadre_status status, const cadre_error *err)
+{
+    if (status == CADRE_ENOMEM)
+        cdr_sandbox_raise(lua, status, err);
+    if (status != CADRE_OK)
+        luaL_error(lua, "%s", err->text);
+}
+
+static bool text_matches(lua_State *lua, text whole, text written)
+{
+    cdr_sandbox *sandbox = cdr_sandbox_of(lua);
+    const cdr_pattern *pattern = NULL;
+    cadre_error err = CADRE_ERROR_INIT;
+    cadre_status status = cdr_pattern_cache_get(
+        cdr_sandbox_patterns(sandbox), written.data, written.len, &pattern, &err);
+    check_pattern(lua, status, &err);
+    cdr_subject subject = {.text = whole.data,
+                           .len = whole.len,
+                           .deadline_ns = cdr_sandbox_deadline_ns(sandbox)};
+    bool fits = false;
+    check_pattern(lua, cdr_pattern_match(pattern, &subject, &fits, &err), &err);
+    return fits;
+}
+
 static int matches(lua_State *lua)
 {
     luaL_checkany(lua, 1);
-    text pattern = text_at(lua, 2);
-    bool fits = false;
-    if (!lua_isnil(lua, 1)) {
-        text whole = text_at(lua, 1);
-        const cdr_pattern *compiled =
-            cdr_sandbox_pattern(lua, pattern.data, pattern.len);
-        const cdr_subject subject = {whole.data, whole.len,
-                                     cdr_sandbox_deadline_ns(cdr_sandbox_of(lua))};
-        cadre_error err = CADRE_ERROR_INIT;
-        cadre_status status = cdr_pattern_match(compiled, &subject, &fits, &err);
-        if (status == CADRE_ENOMEM)
-            cdr_sandbox_raise(lua, status, &err);
-        if (status != CADRE_OK)
-            return luaL_error(lua, "%s", err.text);
-    }
-    lua_pushboolean(lua, fits);
+    text written = text_at(lua, 2);
+    lua_pushboolean(lua,
+                    !lua_isnil(lua, 1) && text_matches(lua, text_at(lua, 1), written));
     return 1;
 }
 

@@ -14,11 +14,16 @@
 
 typedef struct taking {
     lua_State *lua;
-    size_t left; // bytes that may still be made
+    size_t left;      // bytes that may still be made
+    bool is_measured; // what the values allow on top is in `left`; it costs a walk
 } taking;
 
 static void charge(taking *self, size_t bytes)
 {
+    if (bytes > self->left && !self->is_measured) {
+        self->is_measured = true;
+        self->left += cdr_sandbox_limit(cdr_sandbox_of(self->lua)) - CDR_SANDBOX_BYTES;
+    }
     if (bytes > self->left)
         luaL_error(self->lua, "the value is too large");
     self->left -= bytes;
@@ -150,7 +155,7 @@ static void take_into(taking *self, json_t *parent, const char *key, int depth)
 
 const json_t *cdr_json_take(lua_State *lua, int index)
 {
-    taking self = {.lua = lua, .left = cdr_sandbox_limit(cdr_sandbox_of(lua))};
+    taking self = {.lua = lua, .left = CDR_SANDBOX_BYTES};
     lua_pushvalue(lua, index);
     json_t *holder = json_array();
     cdr_sandbox_keep_take(lua, holder);

@@ -43,7 +43,9 @@ static bool is_one_of(const char *word, size_t len, const char *const *words)
 // The character `i` places on; NUL behind the end.
 static char peek(const scan *self, size_t i)
 {
-    return i < (size_t)(self->end - self->at) ? self->at[i] : '\0';
+    if (i < (size_t)(self->end - self->at))
+        return self->at[i];
+    return '\0';
 }
 
 static void advance(scan *self, size_t n)

@@ -1,10 +1,9 @@
-// Regular expressions: compile, and match window by window.
+// Regular expressions: compile, and match against the clock.
 //
-// 1. PCRE2 counts its steps anew at each place where a match may start. So a long text
-//    is searched in windows of such places, and the clock is read between them.
-// 2. The text is checked to be UTF-8 once; PCRE2 would do it for each window.
-// 3. Nothing depends on how fast a machine is until the deadline is over, which is
-//    a failure in any case.
+// PCRE2 counts its steps anew at each place where a match may start, so its limit alone
+// would let a long text take hours. Patterns are compiled to call us before each of
+// their items (PCRE2_AUTO_CALLOUT, at most twice the time), and every few calls we read
+// the clock. A text is checked to be UTF-8 here, which leaves out PCRE2's own check.
 #include "expression/pattern.h"
 
 #include "base/utf8.h"
@@ -19,7 +18,7 @@
 #define MAX_PATTERN_BYTES 65536
 #define MATCH_LIMIT 100000
 #define HEAP_LIMIT_KIB 8192
-#define WINDOW 1024
+#define CLOCK_EVERY 256 // callouts
 
 struct cdr_pattern {
     pcre2_code *code;
@@ -49,7 +48,7 @@ static cadre_status fail_compile(const cdr_pattern *pattern, int code, size_t at
 static cadre_status compile(cdr_pattern *pattern, cadre_error *err)
 {
     const uint32_t options =
-        PCRE2_UTF | PCRE2_UCP | PCRE2_NEVER_BACKSLASH_C | PCRE2_USE_OFFSET_LIMIT;
+        PCRE2_UTF | PCRE2_UCP | PCRE2_NEVER_BACKSLASH_C | PCRE2_AUTO_CALLOUT;
     pcre2_compile_context *context = pcre2_compile_context_create(NULL);
     if (!context)
         return cadre_fail(err, CADRE_ENOMEM, "no memory for a regular expression");
@@ -93,11 +92,6 @@ void cdr_pattern_free(cdr_pattern *pattern)
     free(pattern);
 }
 
-bool cdr_pattern_is(const cdr_pattern *pattern, const char *text, size_t len)
-{
-    return pattern->len == len && memcmp(pattern->text, text, len) == 0;
-}
-
 static cadre_status fail_match(const cdr_pattern *pattern, int code, cadre_error *err)
 {
     if (code == PCRE2_ERROR_NOMEMORY)
@@ -112,78 +106,80 @@ static cadre_status fail_match(const cdr_pattern *pattern, int code, cadre_error
         pattern->text, is_limit ? "it takes too many steps on this text" : message);
 }
 
-typedef struct search {
-    const cdr_pattern *pattern;
-    pcre2_match_data *data;
-    pcre2_match_context *context;
-} search;
+typedef struct watch {
+    int64_t deadline_ns;
+    unsigned n_callouts;
+} watch;
 
-static bool search_init(search *self, const cdr_pattern *pattern)
+static int look_at_clock(pcre2_callout_block *block, void *ctx)
 {
-    *self = (search){.pattern = pattern};
-    self->data = pcre2_match_data_create(1, NULL);
-    self->context = pcre2_match_context_create(NULL);
-    if (!self->data || !self->context)
-        return false;
-    pcre2_set_match_limit(self->context, MATCH_LIMIT);
-    pcre2_set_heap_limit(self->context, HEAP_LIMIT_KIB);
-    return true;
+    (void)block;
+    watch *self = ctx;
+    if (++self->n_callouts % CLOCK_EVERY != 0 || cdr_cpu_now_ns() <= self->deadline_ns)
+        return 0;
+    return PCRE2_ERROR_MATCHLIMIT;
 }
 
-static void search_fini(search *self)
+// Returns what pcre2_match does.
+static int match(const pcre2_code *code, const cdr_subject *subject)
 {
-    pcre2_match_data_free(self->data);
-    pcre2_match_context_free(self->context);
-}
-
-// The last place of the window that starts at `from`: the start of a character.
-static size_t window_end(const char *text, size_t len, size_t from)
-{
-    if (len - from <= WINDOW)
-        return len;
-    size_t end = from + WINDOW;
-    while (((unsigned char)text[end] & 0xC0) == 0x80)
-        end--;
-    return end;
-}
-
-// Returns what pcre2_match says of the whole text, or PCRE2_ERROR_MATCHLIMIT when the
-// time is over.
-static int search_run(search *self, const cdr_subject *subject)
-{
-    const char *text = subject->text;
-    size_t len = subject->len;
-    for (size_t from = 0;;) {
-        size_t end = window_end(text, len, from);
-        pcre2_set_offset_limit(self->context, end);
-        int code = pcre2_match(self->pattern->code, (PCRE2_SPTR)text, len, from,
-                               PCRE2_NO_UTF_CHECK, self->data, self->context);
-        if (code != PCRE2_ERROR_NOMATCH || end == len)
-            return code;
-        if (cdr_cpu_now_ns() > subject->deadline_ns)
-            return PCRE2_ERROR_MATCHLIMIT;
-        from = end;
+    int result = PCRE2_ERROR_NOMEMORY;
+    watch clock = {.deadline_ns = subject->deadline_ns};
+    pcre2_match_data *data = pcre2_match_data_create(1, NULL);
+    pcre2_match_context *context = pcre2_match_context_create(NULL);
+    if (data && context) {
+        pcre2_set_match_limit(context, MATCH_LIMIT);
+        pcre2_set_heap_limit(context, HEAP_LIMIT_KIB);
+        pcre2_set_callout(context, look_at_clock, &clock);
+        result = pcre2_match(code, (PCRE2_SPTR)subject->text, subject->len, 0,
+                             PCRE2_NO_UTF_CHECK, data, context);
     }
+    pcre2_match_data_free(data);
+    pcre2_match_context_free(context);
+    return result;
 }
 
 cadre_status cdr_pattern_match(const cdr_pattern *pattern, const cdr_subject *subject,
                                bool *out, cadre_error *err)
 {
     if (cdr_utf8_prefix(subject->text, subject->len) != subject->len)
-        return cadre_fail_class(err, CADRE_EFAILED, CADRE_CLASS_HOOK, false,
-                                "regular expression '%.100s': the text is not UTF-8",
-                                pattern->text);
-    search self;
-    cadre_status status = CADRE_OK;
-    if (search_init(&self, pattern)) {
-        int code = search_run(&self, subject);
-        if (code < 0 && code != PCRE2_ERROR_NOMATCH)
-            status = fail_match(pattern, code, err);
-        else
-            *out = code >= 0;
-    } else {
-        status = cadre_fail(err, CADRE_ENOMEM, "no memory to match");
+        return cadre_fail_class(
+            err, CADRE_EFAILED, CADRE_CLASS_HOOK, false,
+            "regular expression '%.100s': the text is not UTF-8, or "
+            "has a NUL",
+            pattern->text);
+    int result = match(pattern->code, subject);
+    if (result < 0 && result != PCRE2_ERROR_NOMATCH)
+        return fail_match(pattern, result, err);
+    *out = result >= 0;
+    return CADRE_OK;
+}
+
+cadre_status cdr_pattern_cache_get(cdr_pattern_cache *cache, const char *text,
+                                   size_t len, const cdr_pattern **out,
+                                   cadre_error *err)
+{
+    for (size_t i = 0; i < CDR_PATTERN_CACHE_SIZE; i++) {
+        const cdr_pattern *known = cache->patterns[i];
+        if (known && known->len == len && memcmp(known->text, text, len) == 0) {
+            *out = known;
+            return CADRE_OK;
+        }
     }
-    search_fini(&self);
-    return status;
+    cdr_pattern *pattern = NULL;
+    cadre_status status = cdr_pattern_new(text, len, &pattern, err);
+    if (status != CADRE_OK)
+        return status;
+    cdr_pattern_free(cache->patterns[cache->next]);
+    cache->patterns[cache->next] = pattern;
+    cache->next = (cache->next + 1) % CDR_PATTERN_CACHE_SIZE;
+    *out = pattern;
+    return CADRE_OK;
+}
+
+void cdr_pattern_cache_fini(cdr_pattern_cache *cache)
+{
+    for (size_t i = 0; i < CDR_PATTERN_CACHE_SIZE; i++)
+        cdr_pattern_free(cache->patterns[i]);
+    *cache = (cdr_pattern_cache){.next = 0};
 }

@@ -1,10 +1,10 @@
 // Regular expressions over text that a model wrote: PCRE2 with limits.
 //
 // Patterns and texts are UTF-8; classes such as \w know all letters. A match ends: each
-// place of the text gets 100,000 steps, and all of them together the processor time
-// that the caller allows.
+// place where it may start gets 100,000 steps, and all of them together the processor
+// time that the caller allows.
 //
-// Thread: a pattern may be used by many threads at once.
+// Thread: a pattern may be used by many threads at once, a cache by one at a time.
 #ifndef CDR_PATTERN_H
 #define CDR_PATTERN_H
 
@@ -20,21 +20,31 @@ cadre_status cdr_pattern_new(const char *text, size_t len, cdr_pattern **out,
                              cadre_error *err);
 void cdr_pattern_free(cdr_pattern *pattern);
 
-// Is this the text it was made of?
-bool cdr_pattern_is(const cdr_pattern *pattern, const char *text, size_t len);
-
-// What a pattern is looked for in. `deadline_ns` is of cdr_cpu_now_ns.
 typedef struct cdr_subject {
     const char *text;
     size_t len;
-    int64_t deadline_ns;
+    int64_t deadline_ns; // of cdr_cpu_now_ns
 } cdr_subject;
 
-// Looks for a match anywhere in the text. Errors:
-// CADRE_EFAILED of class hook when a limit is hit or the text is not UTF-8;
-// CADRE_ENOMEM.
+// Looks for a match anywhere in the text. Errors: CADRE_EFAILED of class hook when a
+// limit is hit or the text is not UTF-8; CADRE_ENOMEM.
 cadre_status cdr_pattern_match(const cdr_pattern *pattern, const cdr_subject *subject,
                                bool *out, cadre_error *err);
+
+#define CDR_PATTERN_CACHE_SIZE 8
+
+// The last few patterns that were asked for; all zero is an empty one.
+typedef struct cdr_pattern_cache {
+    cdr_pattern *patterns[CDR_PATTERN_CACHE_SIZE];
+    size_t next; // is replaced next
+} cdr_pattern_cache;
+
+// Finds or compiles a pattern, which lives until CDR_PATTERN_CACHE_SIZE others were
+// asked for. Errors: as cdr_pattern_new.
+cadre_status cdr_pattern_cache_get(cdr_pattern_cache *cache, const char *text,
+                                   size_t len, const cdr_pattern **out,
+                                   cadre_error *err);
+void cdr_pattern_cache_fini(cdr_pattern_cache *cache);
 
 // The processor time of the calling thread.
 int64_t cdr_cpu_now_ns(void);

@@ -7,7 +7,6 @@
 #include "expression/json_view.h"
 #include "expression/library.h"
 #include "expression/names.h"
-#include "expression/pattern.h"
 
 #include <assert.h>
 #include <limits.h>
@@ -20,7 +19,6 @@
 #define ENV_META 2
 #define HANDLER 3 // only while a run is under way
 #define HOOK_EVERY 1000
-#define N_PATTERNS 8
 #define GARBAGE_BYTES ((size_t)128 * 1024) // more is collected at the end of a run
 #define CHUNK_NAME "=@"                    // messages start with "@:LINE: "
 
@@ -34,7 +32,7 @@ struct cdr_sandbox {
     bool is_measured;
     bool hit_limit;
     int64_t steps_left;
-    int64_t deadline_ns; // processor time
+    int64_t deadline_ns; // processor time; 0: nobody has asked yet
     int64_t left_at_ns;
     bool has_raised;
     cadre_status raised_status;
@@ -42,8 +40,7 @@ struct cdr_sandbox {
     json_t *kept; // a list; NULL until needed
     int line;     // where the error was raised; 0: not in Lua
     char nil_kind[16], nil_name[64];
-    cdr_pattern *patterns[N_PATTERNS];
-    size_t next_pattern;
+    cdr_pattern_cache patterns;
 };
 
 cdr_sandbox *cdr_sandbox_of(lua_State *lua)
@@ -108,7 +105,7 @@ static void count_steps(lua_State *lua, lua_Debug *debug)
     if (sandbox->steps_left < 0)
         luaL_error(lua, "it takes more than %d million steps",
                    CDR_SANDBOX_STEPS / 1000000);
-    if (cdr_cpu_now_ns() > sandbox->deadline_ns)
+    if (cdr_cpu_now_ns() > cdr_sandbox_deadline_ns(sandbox))
         luaL_error(lua, "it takes more than %d seconds of processor time",
                    CDR_SANDBOX_CPU_MS / 1000);
 }
@@ -119,6 +116,7 @@ void cdr_sandbox_raise(lua_State *lua, cadre_status status, const cadre_error *e
     cdr_sandbox *sandbox = cdr_sandbox_of(lua);
     sandbox->has_raised = true;
     sandbox->raised_status = status;
+    cadre_error_clear(&sandbox->raised);
     if (err && err->status != CADRE_OK)
         sandbox->raised = *err;
     else
@@ -137,11 +135,15 @@ void cdr_sandbox_leave(cdr_sandbox *sandbox)
 
 void cdr_sandbox_enter(cdr_sandbox *sandbox)
 {
-    sandbox->deadline_ns += cdr_cpu_now_ns() - sandbox->left_at_ns;
+    if (sandbox->deadline_ns != 0)
+        sandbox->deadline_ns += cdr_cpu_now_ns() - sandbox->left_at_ns;
 }
 
-int64_t cdr_sandbox_deadline_ns(const cdr_sandbox *sandbox)
+// Reading the clock costs as much as half a small script: it starts when it is needed.
+int64_t cdr_sandbox_deadline_ns(cdr_sandbox *sandbox)
 {
+    if (sandbox->deadline_ns == 0)
+        sandbox->deadline_ns = cdr_cpu_now_ns() + (int64_t)CDR_SANDBOX_CPU_MS * 1000000;
     return sandbox->deadline_ns;
 }
 
@@ -164,25 +166,9 @@ void cdr_sandbox_note_nil(cdr_sandbox *sandbox, const char *kind, const char *na
     snprintf(sandbox->nil_name, sizeof(sandbox->nil_name), "%s", name);
 }
 
-const cdr_pattern *cdr_sandbox_pattern(lua_State *lua, const char *text, size_t len)
+cdr_pattern_cache *cdr_sandbox_patterns(cdr_sandbox *sandbox)
 {
-    cdr_sandbox *sandbox = cdr_sandbox_of(lua);
-    for (size_t i = 0; i < N_PATTERNS; i++) {
-        if (sandbox->patterns[i] && cdr_pattern_is(sandbox->patterns[i], text, len))
-            return sandbox->patterns[i];
-    }
-    cdr_pattern *pattern = NULL;
-    cadre_error err = CADRE_ERROR_INIT;
-    cadre_status status = cdr_pattern_new(text, len, &pattern, &err);
-    if (status == CADRE_ENOMEM)
-        cdr_sandbox_raise(lua, status, &err);
-    if (status != CADRE_OK)
-        luaL_error(lua, "%s", err.text);
-    size_t i = sandbox->next_pattern;
-    sandbox->next_pattern = (i + 1) % N_PATTERNS;
-    cdr_pattern_free(sandbox->patterns[i]);
-    sandbox->patterns[i] = pattern;
-    return pattern;
+    return &sandbox->patterns;
 }
 
 // What an unknown or given name of _ENV stands for: __index of _ENV, with the global
@@ -259,8 +245,7 @@ void cdr_sandbox_free(cdr_sandbox *sandbox)
         return;
     if (sandbox->lua)
         lua_close(sandbox->lua);
-    for (size_t i = 0; i < N_PATTERNS; i++)
-        cdr_pattern_free(sandbox->patterns[i]);
+    cdr_pattern_cache_fini(&sandbox->patterns);
     json_decref(sandbox->kept);
     free(sandbox);
 }
@@ -354,7 +339,7 @@ static void begin(cdr_sandbox *sandbox, const void *values)
     sandbox->line = 0;
     sandbox->nil_name[0] = '\0';
     sandbox->steps_left = CDR_SANDBOX_STEPS;
-    sandbox->deadline_ns = cdr_cpu_now_ns() + (int64_t)CDR_SANDBOX_CPU_MS * 1000000;
+    sandbox->deadline_ns = 0;
     lua_sethook(sandbox->lua, count_steps, LUA_MASKCOUNT, HOOK_EVERY);
 }
 

@@ -22,6 +22,8 @@
 
 #include "cadre/error.h"
 
+#include "expression/pattern.h"
+
 #include <jansson.h>
 #include <lauxlib.h>
 #include <lua.h>
@@ -31,7 +33,6 @@
 #define CDR_SANDBOX_BYTES ((size_t)1024 * 1024)
 
 typedef struct cdr_sandbox cdr_sandbox;
-typedef struct cdr_pattern cdr_pattern;
 
 // What a script reads beside the functions. Static storage; outlives the sandbox.
 typedef struct cdr_sandbox_names {
@@ -95,7 +96,7 @@ void cdr_sandbox_enter(cdr_sandbox *sandbox);
 const json_t *cdr_sandbox_keep_take(lua_State *lua, json_t *value);
 
 // The processor time at which the run is cut (pattern.h).
-int64_t cdr_sandbox_deadline_ns(const cdr_sandbox *sandbox);
+int64_t cdr_sandbox_deadline_ns(cdr_sandbox *sandbox);
 
 // Remembers a name that was read and is nil, for the error that may follow.
 void cdr_sandbox_note_nil(cdr_sandbox *sandbox, const char *kind, const char *name);
@@ -103,7 +104,7 @@ void cdr_sandbox_note_nil(cdr_sandbox *sandbox, const char *kind, const char *na
 // Bytes that the run may use in all (rule 3), measured.
 size_t cdr_sandbox_limit(cdr_sandbox *sandbox);
 
-// A regular expression; the last few are kept compiled. Raises what is wrong with it.
-const cdr_pattern *cdr_sandbox_pattern(lua_State *lua, const char *text, size_t len);
+// The regular expressions that its script has used last.
+cdr_pattern_cache *cdr_sandbox_patterns(cdr_sandbox *sandbox);
 
 #endif

@@ -60,15 +60,15 @@ cadre_status cdr_short_form_test(const cdr_short_form *form, const char *text,
     *out = false;
     if (!text)
         return CADRE_OK;
-    size_t len = strlen(text);
-    int64_t deadline_ns = cdr_cpu_now_ns() + (int64_t)CDR_SANDBOX_CPU_MS * 1000000;
+    cdr_subject subject = {.text = text, .len = strlen(text)};
+    subject.deadline_ns = cdr_cpu_now_ns() + (int64_t)CDR_SANDBOX_CPU_MS * 1000000;
     for (size_t i = 0; i < form->count && !*out; i++) {
         if (form->fit != FIT_MATCHES) {
-            *out = fits_text(form->fit, text, len, json_array_get(form->texts, i));
+            *out =
+                fits_text(form->fit, text, subject.len, json_array_get(form->texts, i));
             continue;
         }
         cadre_error why = CADRE_ERROR_INIT;
-        const cdr_subject subject = {text, len, deadline_ns};
         cadre_status status = cdr_pattern_match(form->patterns[i], &subject, out, &why);
         if (status != CADRE_OK)
             return cadre_fail_class(err, status, why.error_class, false, "%s: %s",

@@ -10,6 +10,9 @@
 #include "team/sized.h"
 
 #include <curl/curl.h>
+#include <lua.h>
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -307,15 +310,18 @@ static void add_store_libraries(void)
 
 static void write_linked_versions(void)
 {
+    char pcre2[64] = "";
+    if (pcre2_config(PCRE2_CONFIG_VERSION, NULL) <= (int)sizeof(pcre2))
+        pcre2_config(PCRE2_CONFIG_VERSION, pcre2);
     const curl_version_info_data *curl = curl_version_info(CURLVERSION_NOW);
     int major = 0;
     int minor = 0;
     int patch = 0;
     yaml_get_version(&major, &minor, &patch);
     snprintf(linked_versions, sizeof(linked_versions),
-             "libcurl %s (%s)\njansson %s\nlibyaml %d.%d.%d", curl->version,
-             curl->ssl_version ? curl->ssl_version : "no TLS", jansson_version_str(),
-             major, minor, patch);
+             "libcurl %s (%s)\njansson %s\nlibyaml %d.%d.%d\n" LUA_RELEASE "\nPCRE2 %s",
+             curl->version, curl->ssl_version ? curl->ssl_version : "no TLS",
+             jansson_version_str(), major, minor, patch, pcre2);
     add_store_libraries();
 }
 

@@ -16,7 +16,8 @@
 //
 // 1. An evaluation is a pure function of the values: it has no clock, no chance and no
 //    memory of others. pairs() goes over objects as they are stored and over tables by
-//    sorted keys; sort() is stable.
+//    sorted keys; sort() is stable. Texts are compared and numbers written by the
+//    program's locale, which is "C" unless it sets another.
 // 2. It ends: after 10 million instructions or 5 seconds of processor time, whichever
 //    comes first, it fails. A regular expression has a limit of its own, 100,000 steps
 //    from each place of the text.
