@@ -148,6 +148,8 @@ def check_json(folder):
 
 def schema_keys(schema):
     """All property names below a schema of the team file."""
+    if not isinstance(schema, dict):
+        return  # `true`: anything
     for name, below in schema.get("properties", {}).items():
         yield name
         yield from schema_keys(below)

@@ -163,6 +163,28 @@ static void test_hooks__that_fail_are_not_survived_by_the_agent(void)
     }
 }
 
+// Nor by another agent: a hook may have failed so that nobody answers.
+static void test_hooks__that_fail_let_no_other_agent_answer(void)
+{
+    static const hook_probe probes[] = {{.name = "own", .before_model = fail_model},
+                                        {.name = "own", .after_model = fail_model}};
+    for (int i = 0; i < 2; i++) {
+        hook_probe_open(&t);
+        cadre_team_add_llm(t.team, CADRE_LLM(.name = "alice", .model = DRIVEN_MODEL,
+                                             .loop_fallback = "bob",
+                                             .hooks = hook_probe_hooks(&probes[i])));
+        cadre_team_add_llm(t.team, CADRE_LLM(.name = "bob", .model = DRIVEN_MODEL));
+        cadre_team_set_root(t.team, "alice");
+        DRIVEN("alice", "say hello");
+        run();
+        CHECK_STATUS(t.status, CADRE_EFAILED, NULL);
+        CHECK_CONTAINS(t.result->error.message, "model: not today");
+        CHECK_TEXT(recorder_text(&t.recorder, CADRE_EVENT_TRANSFER), "");
+        CHECK_INT(driven_count("bob"), 0);
+        close_team();
+    }
+}
+
 static void test_after_tool__that_fails_tells_that_the_tool_ran(void)
 {
     static const hook_probe p = {.name = "own", .after_tool = fail_tool};
@@ -378,6 +400,7 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_hooks__may_give_their_failure_a_class),
     CHECK_TEST(test_hooks__that_do_not_say_why_are_told_of_by_status),
     CHECK_TEST(test_hooks__that_fail_are_not_survived_by_the_agent),
+    CHECK_TEST(test_hooks__that_fail_let_no_other_agent_answer),
     CHECK_TEST(test_after_tool__that_fails_tells_that_the_tool_ran),
     CHECK_TEST(test_before_tool__that_fails_lets_the_turns_other_calls_end),
     CHECK_TEST(test_hooks__start_no_background_run_and_take_no_key_of_others),

@@ -517,8 +517,36 @@ static cadre_team *make_failing_after_tool(cadre_runtime *runtime,
     return make_clerk(runtime, folder, CADRE_HOOKS(.after_tool = fail_after_tool));
 }
 
+static const char two_script[] =
+    "agents:\n"
+    "  clerk:\n"
+    "    - {tool_calls: [{name: charge, arguments: {bad: true}}, {name: charge}]}\n"
+    "    - {text: Done.}\n";
+
+static cadre_status fail_bad(void *ctx, cadre_frame *frame, cadre_tool_hook *call,
+                             cadre_error *err)
+{
+    (void)ctx;
+    if (json_object_get(call->arguments, "bad") == NULL)
+        return take_step(frame, err);
+    return cadre_fail(err, CADRE_EFAILED, "not today");
+}
+
+// The failure is recorded while the other call is under way.
+static cadre_team *make_half_failing(cadre_runtime *runtime, const test_folder *folder)
+{
+    char path[FOLDER_PATH_SIZE];
+    cadre_team *team =
+        make_clerk(runtime, folder,
+                   CADRE_HOOKS(.before_tool = fail_bad, .after_tool = after_tool));
+    if (folder_write(folder, "two.yaml", two_script, path))
+        cadre_team_set_script(team, path);
+    return team;
+}
+
 static void check_endings(const char *type)
 {
+    check_ending(type, make_half_failing, "agent 'clerk': hook before_tool: not today");
     check_ending(type, make_failing_before_model,
                  "agent 'clerk': hook before_model: not today");
     check_ending(type, make_failing_after_model,
@@ -651,6 +679,89 @@ static void test_hooks__that_wait_for_a_person_go_on_where_they_were(void)
     lives_each_store(check_asking);
 }
 
+static cadre_status give_answer(void *ctx, cadre_frame *frame, cadre_model_hook *call,
+                                cadre_error *err)
+{
+    (void)ctx;
+    (void)frame;
+    return cadre_model_hook_answer(call, "from the cache", err);
+}
+
+static cadre_team *make_given(cadre_runtime *runtime, const test_folder *folder)
+{
+    return make_clerk(
+        runtime, folder,
+        CADRE_HOOKS(.before_model = give_answer, .after_model = ask_after_model));
+}
+
+static void check_given(const char *type)
+{
+    lives l;
+    if (!lives_open(&l, type, make_given))
+        return;
+    lives_start(&l, request(), (store_cut){0});
+    CHECK_STATUS(l.status, CADRE_EPARKED, &l.err);
+    CHECK(answer_it(&l, 1) && lives_resume(&l, (store_cut){0}));
+    CHECK_OK(l.status, &l.err);
+    CHECK_TEXT(l.answer, "from the cache (yes 1)");
+    CHECK_INT(atomic_load(&lives_count()->requests), 0);
+    lives_close(&l);
+}
+
+static void test_hooks__that_wait_with_a_hooks_answer_go_on_with_it(void)
+{
+    lives_each_store(check_given);
+}
+
+// --- Handing back ---
+
+static cadre_status hand_back(void *ctx, cadre_frame *frame,
+                              const cadre_outcome *answer, cadre_error *err)
+{
+    (void)ctx;
+    (void)answer;
+    cadre_status status = take_step(frame, err);
+    if (status != CADRE_OK)
+        return status;
+    return cadre_frame_transfer(
+        frame, CADRE_CALL(.agent = cadre_frame_find(frame, "first")), err);
+}
+
+static const char returning_script[] =
+    "strict: true\n"
+    "agents:\n"
+    "  first:\n"
+    "    - {tool_calls: [{name: transfer_to_agent, arguments: {agent: second}}]}\n"
+    "    - {text: all done}\n"
+    "  second:\n"
+    "    - {text: mine}\n";
+
+// The hook does what the desk would do by itself: second hands back to first.
+static cadre_team *make_returning(cadre_runtime *runtime, const test_folder *folder)
+{
+    cadre_team *team = new_team(runtime, folder, returning_script);
+    cadre_team_add_topology(team, "handoff",
+                            CADRE_TOPOLOGY(.name = "desk",
+                                           .members = CADRE_NAMES("first", "second"),
+                                           .options = "{\"return_to_source\": true}"));
+    cadre_team_add_llm(team, CADRE_LLM(.name = "first", .model = "openai/m",
+                                       .handoffs = CADRE_NAMES("second")));
+    cadre_team_add_llm(team, CADRE_LLM(.name = "second", .model = "openai/m",
+                                       .handoffs = CADRE_NAMES("first"),
+                                       .hooks = CADRE_HOOKS(.next = hand_back)));
+    return team;
+}
+
+static void check_returning(const char *type)
+{
+    check_matrix(make_returning, type, 1);
+}
+
+static void test_next__that_hands_back_to_the_source_does_so_from_every_commit(void)
+{
+    lives_each_store(check_returning);
+}
+
 // --- Entering again ---
 
 static void tell(void *ctx, const cadre_difference *d)
@@ -675,7 +786,7 @@ static void check_entered_again(lives_team make)
                       &result, &err);
     CHECK_OK(status, &err);
     CHECK_TEXT(cdr_buf_text(&told), "");
-    CHECK(result.n_commits > 5);
+    CHECK(result.n_commits > 3);
     cdr_buf_fini(&told);
     lives_close(&l);
 }
@@ -684,23 +795,36 @@ static void test_hooks__are_pure_for_who_enters_again(void)
 {
     check_entered_again(make_desk);
     check_entered_again(make_charge);
+    check_entered_again(make_returning);
 }
 
 // --- Limits ---
 
-// What hooks did before the cut are no calls of tools.
+static cadre_team *make_stepping(cadre_runtime *runtime, const test_folder *folder)
+{
+    return make_clerk(runtime, folder,
+                      CADRE_HOOKS(.create = create, .before_model = before_model,
+                                  .after_model = after_model,
+                                  .before_tool = before_tool,
+                                  .after_tool = after_tool));
+}
+
+// What hooks did before a cut are no calls of tools.
 static void check_limit(const char *type)
 {
-    lives l;
-    if (!lives_open(&l, type, make_charge))
-        return;
-    lives_start(&l, CADRE_RUN(.input = "hi", .limits = {.max_tool_calls = 1}),
-                (store_cut){.at = 2, .is_after = true});
-    CHECK(l.was_cut);
-    CHECK(lives_resume(&l, (store_cut){0}));
-    CHECK_OK(l.status, &l.err);
-    CHECK_INT(atomic_load(&lives_count()->unsafe_ones), 1);
-    lives_close(&l);
+    bool was_cut = true;
+    for (int n = 1; was_cut && n < MAX_COMMITS; n++) {
+        lives l;
+        if (!lives_open(&l, type, make_stepping))
+            return;
+        lives_start(&l, CADRE_RUN(.input = "hi", .limits = {.max_tool_calls = 1}),
+                    (store_cut){.at = n, .is_after = true});
+        was_cut = l.was_cut;
+        if (lives_resume(&l, (store_cut){0}))
+            CHECK_OK(l.status, &l.err);
+        lives_close(&l);
+        CHECK(n > 8 || was_cut);
+    }
 }
 
 static void test_tool_hooks__use_up_no_limit_of_the_run(void)
@@ -714,6 +838,8 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_hooks__that_fail_do_so_from_every_commit),
     CHECK_TEST(test_hooks__that_fail_end_the_run_so_after_any_cut),
     CHECK_TEST(test_hooks__that_wait_for_a_person_go_on_where_they_were),
+    CHECK_TEST(test_hooks__that_wait_with_a_hooks_answer_go_on_with_it),
+    CHECK_TEST(test_next__that_hands_back_to_the_source_does_so_from_every_commit),
     CHECK_TEST(test_hooks__are_pure_for_who_enters_again),
     CHECK_TEST(test_tool_hooks__use_up_no_limit_of_the_run),
     CU_TEST_INFO_NULL,

@@ -657,6 +657,19 @@ static void test_next__is_not_asked_of_what_a_limit_ended(void)
     close_team();
 }
 
+// What a limit ended below a topology is no answer of that either.
+static void test_next__is_not_asked_above_what_a_limit_ended(void)
+{
+    static const hook_probe p = {.name = "team", .next = hook_pass_next};
+    open_desk(&p);
+    DRIVEN("alice", "always\nsay so far\ncall nosuch {}");
+    run();
+    CHECK_TEXT(t.result->text, "so far");
+    CHECK_INT(t.result->stop_reason, CADRE_STOP_LIMIT);
+    hook_probe_check_log("");
+    close_team();
+}
+
 static void test_next__is_not_asked_of_what_failed(void)
 {
     static const hook_probe p = {.name = "own", .next = better_answer};
@@ -697,6 +710,7 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_next__hands_over_after_an_answer),
     CHECK_TEST(test_next__is_not_asked_after_a_transfer),
     CHECK_TEST(test_next__is_not_asked_of_what_a_limit_ended),
+    CHECK_TEST(test_next__is_not_asked_above_what_a_limit_ended),
     CHECK_TEST(test_next__is_not_asked_of_what_failed),
     CU_TEST_INFO_NULL,
 };

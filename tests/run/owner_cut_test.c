@@ -527,8 +527,8 @@ static void check_other_shape(const char *type)
     l.team = make_team(l.runtime, &l.folder);
     CHECK(lives_resume(&l, uncut));
     CHECK_STATUS(l.status, CADRE_ECONFIG, &l.err);
-    CHECK_CONTAINS(l.err.text, "agent 'main' has other members, tools, handoffs or "
-                               "fallback");
+    CHECK_CONTAINS(l.err.text, "agent 'main' has other members, tools, handoffs, "
+                               "fallback or output_key");
     check_rows(&l, before); // untouched
     cadre_error_clear(&l.err);
     CHECK_OK(cadre_run_resume(l.team, l.trace, CADRE_RUN(.accept_changes = true), &run,

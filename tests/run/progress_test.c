@@ -300,15 +300,15 @@ static void test_progress__ends_the_frame_after_max_bad_calls_blocks(void)
     team_case_close(&t);
 }
 
-static void test_progress__completes_by_loop_what_has_said_something(void)
+static void test_progress__a_loop_is_no_answer_whatever_it_said(void)
 {
     open_solo((cadre_llm){.max_bad_calls = 1});
     DRIVEN("solo", "always\nsay so far\ncall look");
     team_case_run(&t, "hi");
-    CHECK_OK(t.status, &t.err);
-    CHECK_INT(t.result->status, CADRE_FRAME_COMPLETED);
+    CHECK_STATUS(t.status, CADRE_EFAILED, &t.err);
+    CHECK_INT(t.err.error_class, CADRE_CLASS_LOOP);
+    CHECK_INT(t.result->status, CADRE_FRAME_FAILED);
     CHECK_INT(t.result->stop_reason, CADRE_STOP_LOOP);
-    CHECK_TEXT(t.result->text, "so far");
     CHECK_INT(driven_count("solo"), 5);
     team_case_close(&t);
 }
@@ -472,7 +472,7 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_progress__four_rounds_that_take_turns_are_left_alone),
     CHECK_TEST(test_progress__turns_with_a_changed_result_start_again),
     CHECK_TEST(test_progress__ends_the_frame_after_max_bad_calls_blocks),
-    CHECK_TEST(test_progress__completes_by_loop_what_has_said_something),
+    CHECK_TEST(test_progress__a_loop_is_no_answer_whatever_it_said),
     CHECK_TEST(test_progress__a_way_out_after_a_block_is_taken),
     CHECK_TEST(test_progress__blocked_calls_count_as_tool_calls_of_the_run),
     CHECK_TEST(test_progress__a_tool_that_may_repeat_is_left_alone),

@@ -4,7 +4,9 @@
 #include "support/check.h"
 #include "support/lives.h"
 #include "support/recorded.h"
+#include "support/state_case.h"
 
+#include "cadre/ext/scope.h"
 #include "team/team.h"
 
 #include <stdio.h>
@@ -21,14 +23,6 @@ static cadre_status put(cadre_frame *frame, const char *key, json_t *value,
     return status;
 }
 
-static const char *seen(cadre_frame *frame)
-{
-    char *text = json_dumps(cadre_frame_state(frame), JSON_COMPACT | JSON_SORT_KEYS);
-    const char *kept = cadre_frame_printf(frame, "%s", text);
-    free(text);
-    return kept;
-}
-
 static cadre_status note_tool(void *ctx, cadre_frame *frame, const json_t *arguments,
                               cadre_error *err)
 {
@@ -37,7 +31,7 @@ static cadre_status note_tool(void *ctx, cadre_frame *frame, const json_t *argum
     cadre_status status = cadre_frame_set_state(frame, "notes", text, err);
     if (status == CADRE_OK)
         status = cadre_frame_set_state(frame, "last", text, err);
-    return status == CADRE_OK ? cadre_frame_set_output(frame, seen(frame), err)
+    return status == CADRE_OK ? cadre_frame_set_output(frame, state_seen(frame), err)
                               : status;
 }
 
@@ -62,6 +56,38 @@ static cadre_status clerk(void *ctx, cadre_frame *frame, cadre_error *err)
         err);
 }
 
+static cadre_status opener(void *ctx, cadre_frame *frame, cadre_error *err)
+{
+    (void)ctx;
+    cadre_status status = put(frame, "notes", json_string("opener"), err);
+    if (status != CADRE_OK)
+        return status;
+    return cadre_frame_transfer(
+        frame, CADRE_CALL(.agent = cadre_frame_find(frame, "closer")), err);
+}
+
+static cadre_status closer(void *ctx, cadre_frame *frame, cadre_error *err)
+{
+    (void)ctx;
+    cadre_status status = put(frame, "notes", json_string("closer"), err);
+    return status == CADRE_OK ? put(frame, "total", json_integer(2), err) : status;
+}
+
+// A chain that has ended while its caller goes on, which is recorded.
+static cadre_status delegate_chain(cadre_frame *frame, const char *key,
+                                   cadre_error *err)
+{
+    const cadre_agent *const both[] = {cadre_frame_find(frame, "opener"),
+                                       cadre_frame_find(frame, "closer")};
+    const cadre_scope scope = CADRE_SCOPE(.roster = {both, 2});
+    cadre_status status = cadre_frame_delegate(
+        frame, CADRE_CALL(.agent = both[0], .scope = &scope, .key = key), NULL, err);
+    if (status != CADRE_OK)
+        return status;
+    return cadre_frame_step(frame, CADRE_STEP(.name = "after", .run = note_step), NULL,
+                            err);
+}
+
 static cadre_status lead(void *ctx, cadre_frame *frame, cadre_error *err)
 {
     cadre_agents members = cadre_frame_members(frame);
@@ -80,7 +106,11 @@ static cadre_status lead(void *ctx, cadre_frame *frame, cadre_error *err)
     if (status == CADRE_OK)
         status = cadre_frame_delegate(
             frame, CADRE_CALL(.agent = members.items[2], .input = "Go."), NULL, err);
-    return status == CADRE_OK ? cadre_frame_set_output(frame, seen(frame), err)
+    if (status == CADRE_OK)
+        status = delegate_chain(frame, NULL, err);
+    for (int i = 0; i < 2 && status == CADRE_OK; i++)
+        status = delegate_chain(frame, "named", err); // answers from its record
+    return status == CADRE_OK ? cadre_frame_set_output(frame, state_seen(frame), err)
                               : status;
 }
 
@@ -118,7 +148,10 @@ static cadre_team *make_team(cadre_runtime *runtime, const test_folder *folder)
     cadre_team_add_model(team, CADRE_MODEL(.name = "m", .model = "openai/m"));
     cadre_team_add_function(
         team, CADRE_FUNCTION(.name = "lead", .run = lead,
-                             .members = CADRE_NAMES("left", "right", "desk")));
+                             .members = CADRE_NAMES("left", "right", "desk", "opener",
+                                                    "closer")));
+    cadre_team_add_function(team, CADRE_FUNCTION(.name = "opener", .run = opener));
+    cadre_team_add_function(team, CADRE_FUNCTION(.name = "closer", .run = closer));
     cadre_team_add_llm(
         team, CADRE_LLM(.name = "left", .model = "m", .tools = CADRE_NAMES("note")));
     cadre_team_add_llm(team,
@@ -142,10 +175,11 @@ static cadre_team *make_team(cadre_runtime *runtime, const test_folder *folder)
     return team;
 }
 
+#define CHAIN "\"opener\",\"closer\",\"step\""
 #define ANSWER                                                                         \
     "{\"answer\":\"Solved.\",\"facts\":{\"r\":1},\"last\":\"e1\",\"notes\":[\"lead\"," \
-    "\"l1\",\"l2\",\"step\",\"t1\",\"t2\",\"clerk\",\"e1\"],\"solution\":\"Solved.\"," \
-    "\"total\":5}"
+    "\"l1\",\"l2\",\"step\",\"t1\",\"t2\",\"clerk\",\"e1\"," CHAIN "," CHAIN "," CHAIN \
+    "],\"solution\":\"Solved.\",\"total\":11}"
 
 // --- The matrix ---
 
@@ -157,31 +191,33 @@ static char *unplaced_take(char *recorded)
     return unplaced;
 }
 
-static char *undisturbed(const char *type, int *n_commits)
+// What is cut, and what it must leave.
+typedef struct matrix {
+    lives_team make;
+    const char *type;
+    const char *const *lines; // of the record; NULL at the end
+} matrix;
+
+static char *undisturbed(const matrix *m, int *n_commits)
 {
     lives l;
-    if (!lives_open(&l, type, make_team))
+    if (!lives_open(&l, m->type, m->make))
         return NULL;
     lives_start(&l, CADRE_RUN(.input = "Go."), (store_cut){0});
     CHECK_OK(l.status, &l.err);
-    CHECK_CONTAINS(l.answer, "{\"answer\":\"Solved.\"");
     *n_commits = l.n_commits;
     char *recorded = lives_recorded(&l);
-    CHECK_CONTAINS(recorded, ANSWER);
-    // Of a chain each row has its own.
-    CHECK_CONTAINS(recorded, "frame root/desk#1/triage#1 agent triage completed final: "
-                             " delta {\"notes\":[\"t1\",\"t2\"],\"last\":\"t2\"}\n");
-    CHECK_CONTAINS(recorded, "/transfer agent clerk completed final:  delta "
-                             "{\"notes\":[\"clerk\"],\"total\":5}\n");
+    for (size_t i = 0; m->lines[i] != NULL; i++)
+        CHECK_CONTAINS(recorded, m->lines[i]);
     lives_close(&l);
     return unplaced_take(recorded);
 }
 
 // False: the second cut was beyond the end.
-static bool check_cut(const char *type, const char *recorded, store_cut cut, int again)
+static bool check_cut(const matrix *m, const char *recorded, store_cut cut, int again)
 {
     lives l;
-    if (!lives_open(&l, type, make_team))
+    if (!lives_open(&l, m->type, m->make))
         return false;
     lives_start(&l, CADRE_RUN(.input = "Go."), cut);
     cut.at = again;
@@ -199,27 +235,98 @@ static bool check_cut(const char *type, const char *recorded, store_cut cut, int
     return is_cut_again;
 }
 
-static void check_matrix(const char *type)
+static void check_matrix(const matrix *m)
 {
     int n_commits = 0;
-    char *recorded = undisturbed(type, &n_commits);
-    if (!CHECK(recorded != NULL) || !CHECK(n_commits > 4))
+    char *recorded = undisturbed(m, &n_commits);
+    if (!CHECK(recorded != NULL) || !CHECK(n_commits > 2))
         return;
     for (int n = 1; n <= n_commits; n++)
         for (int after = 0; after < 2; after++) {
             const store_cut cut = {.at = n, .is_after = after != 0};
-            check_cut(type, recorded, cut, 0);
+            check_cut(m, recorded, cut, 0);
             int again = 1;
             while (n % (2 * LIVES_STEP) == 0 && again <= LIVES_MAX_AGAIN &&
-                   check_cut(type, recorded, cut, again))
+                   check_cut(m, recorded, cut, again))
                 again += 2;
         }
     free(recorded);
 }
 
+static void check_office(const char *type)
+{
+    // Of a chain each row has its own.
+    static const char *const lines[] = {
+        ANSWER,
+        "frame root/desk#1/triage#1 agent triage completed final:  delta "
+        "{\"notes\":[\"t1\",\"t2\"],\"last\":\"t2\"}\n",
+        "/transfer agent clerk completed final:  delta "
+        "{\"notes\":[\"clerk\"],\"total\":5}\n",
+        NULL};
+    check_matrix(&(matrix){make_team, type, lines});
+}
+
 static void test_state_resume__ends_with_the_same_deltas(void)
 {
-    lives_each_store(check_matrix);
+    lives_each_store(check_office);
+}
+
+// --- A chain that goes back to who began it ---
+
+// Hands over first; called back, it answers.
+static cadre_status ask_back(void *ctx, cadre_frame *frame, cadre_error *err)
+{
+    size_t n = json_array_size(json_object_get(cadre_frame_state(frame), "notes"));
+    (void)ctx;
+    cadre_status status = put(frame, "notes", json_integer((json_int_t)n), err);
+    if (status == CADRE_OK && n == 0)
+        return cadre_frame_transfer(
+            frame, CADRE_CALL(.agent = cadre_frame_find(frame, "back")), err);
+    if (status == CADRE_OK)
+        status = cadre_frame_step(frame, CADRE_STEP(.name = "it", .run = note_step),
+                                  NULL, err);
+    return status == CADRE_OK ? cadre_frame_set_output(frame, "front", err) : status;
+}
+
+static cadre_status answer_back(void *ctx, cadre_frame *frame, cadre_error *err)
+{
+    (void)ctx;
+    cadre_status status =
+        cadre_frame_step(frame, CADRE_STEP(.name = "it", .run = note_step), NULL, err);
+    return status == CADRE_OK ? cadre_frame_set_output(frame, "back", err) : status;
+}
+
+static cadre_team *make_return(cadre_runtime *runtime, const test_folder *folder)
+{
+    (void)folder;
+    cadre_team *team = cadre_team_new(runtime, "return");
+    cadre_team_add_state(
+        team, CADRE_STATE_KEY(.key = "notes", .reducer = CADRE_REDUCE_APPEND));
+    cadre_team_add_topology(team, "handoff",
+                            CADRE_TOPOLOGY(.name = "desk",
+                                           .options = "{\"return_to_source\": true}",
+                                           .members = CADRE_NAMES("front", "back")));
+    cadre_team_add_function(team, CADRE_FUNCTION(.name = "front", .run = ask_back,
+                                                 .output_key = "front",
+                                                 .handoffs = CADRE_NAMES("back")));
+    cadre_team_add_function(
+        team, CADRE_FUNCTION(.name = "back", .run = answer_back, .output_key = "back"));
+    return team;
+}
+
+static void check_return(const char *type)
+{
+    static const char *const lines[] = {
+        "frame root agent desk completed final: front delta {\"notes\":[0,\"step\",2,"
+        "\"step\"],\"back\":\"back\",\"front\":\"front\"}\n",
+        "agent back completed final:  delta {\"notes\":[\"step\"],\"back\":\"back\"}\n",
+        NULL};
+    check_matrix(&(matrix){make_return, type, lines});
+}
+
+static void test_state_resume__who_is_called_back_sees_what_was_set(void)
+{
+    lives_each_store(check_return);
 }
 
 // --- Entering again ---
@@ -295,6 +402,7 @@ static void test_state_resume__impure_state_is_found(void)
 
 static const CU_TestInfo tests[] = {
     CHECK_TEST(test_state_resume__ends_with_the_same_deltas),
+    CHECK_TEST(test_state_resume__who_is_called_back_sees_what_was_set),
     CHECK_TEST(test_state_resume__pure_code_sets_the_same_again),
     CHECK_TEST(test_state_resume__impure_state_is_found),
     CU_TEST_INFO_NULL,

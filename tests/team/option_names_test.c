@@ -18,14 +18,25 @@ static struct {
     const cadre_agent *inner;
 } seen;
 
+// Appends to a text that has room for `size` bytes.
+static void append(char *text, size_t size, const char *more)
+{
+    size_t len = strlen(text);
+    (void)snprintf(text + len, size - len, "%s", more);
+}
+
 static void list_parts(const cadre_agent_config *config)
 {
     seen.members[0] = seen.tools[0] = '\0';
-    for (size_t i = 0; i < config->members.count; i++)
-        strcat(strcat(seen.members, i > 0 ? " " : ""),
+    for (size_t i = 0; i < config->members.count; i++) {
+        append(seen.members, sizeof(seen.members), i > 0 ? " " : "");
+        append(seen.members, sizeof(seen.members),
                cadre_agent_get_info(config->members.items[i])->name);
-    for (size_t i = 0; i < config->tools.count; i++)
-        strcat(strcat(seen.tools, i > 0 ? " " : ""), config->tools.items[i]->info.name);
+    }
+    for (size_t i = 0; i < config->tools.count; i++) {
+        append(seen.tools, sizeof(seen.tools), i > 0 ? " " : "");
+        append(seen.tools, sizeof(seen.tools), config->tools.items[i]->info.name);
+    }
     (void)snprintf(seen.entry, sizeof(seen.entry), "%s",
                    config->entry_name == NULL ? "-" : config->entry_name);
 }
@@ -95,13 +106,17 @@ static cadre_team *load(const char *text, const char *problems, const char *note
     folder_write(&folder, "team.yaml", text, path);
     cadre_team_load(runtime, path, &team, NULL);
     const char *const *lines = cadre_team_problems(team, &n);
-    for (size_t i = 0; i < n; i++)
-        strcat(strcat(told, strstr(lines[i], "team.yaml")), "\n");
+    for (size_t i = 0; i < n; i++) {
+        append(told, sizeof(told), strstr(lines[i], "team.yaml"));
+        append(told, sizeof(told), "\n");
+    }
     CHECK_TEXT(told, problems);
     told[0] = '\0';
     lines = cadre_team_notes(team, &n);
-    for (size_t i = 0; i < n; i++)
-        strcat(strcat(told, strstr(lines[i], "team.yaml")), "\n");
+    for (size_t i = 0; i < n; i++) {
+        append(told, sizeof(told), strstr(lines[i], "team.yaml"));
+        append(told, sizeof(told), "\n");
+    }
     CHECK_TEXT(told, notes);
     return team;
 }
@@ -257,7 +272,7 @@ static void test_options__inner_agents_run_and_are_not_listed(void)
     CHECK_INT(cadre_team_agents(team).count, 2);
     CHECK_TEXT(cadre_agent_get_info(seen.inner)->name, "w.knot");
     CHECK_INT(cadre_agent_members(cadre_team_root(team)).count, 1);
-    setenv("OPENAI_API_KEY", "none", 1);
+    setenv("OPENAI_API_KEY", "none", 1); // NOLINT(concurrency-mt-unsafe)
     CHECK_OK(cadre_run_start(team, CADRE_RUN(.input = "hi"), &run, &err), &err);
     CHECK_OK(cadre_run_wait(run, &result, &err), &err);
     if (CHECK(result != NULL)) {

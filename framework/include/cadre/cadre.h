@@ -21,6 +21,7 @@
 #include "cadre/team.h"
 #include "cadre/load.h"
 #include "cadre/state.h"
+#include "cadre/predicate.h"
 #include "cadre/run.h"
 #include "cadre/shape.h"
 #include "cadre/record.h"

@@ -221,7 +221,7 @@ static bool is_known(const char *name, size_t len, const cdr_sandbox_names *name
 void cdr_names_problem(char out[CDR_NAMES_PROBLEM_SIZE], const char *name,
                        const cdr_sandbox_names *names)
 {
-    const char *all[MAX_NAMES];
+    const char *all[MAX_NAMES] = {NULL};
     size_t n = 0;
     for (size_t i = 0; i < names->count && n < MAX_NAMES; i++)
         all[n++] = names->names[i];

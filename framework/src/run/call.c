@@ -36,7 +36,13 @@ cadre_status cdr_check_frame(const cadre_frame *frame, cadre_error *err)
     if (frame->work == NULL)
         return cadre_fail(err, CADRE_EINVAL, "'%s': its `run` has returned",
                           frame->name);
-    return frame->work->sticky == CADRE_OK ? CADRE_OK : cdr_fail_sticky(frame, err);
+    if (frame->work->sticky != CADRE_OK)
+        return cdr_fail_sticky(frame, err);
+    // Once a hook has failed, the frame does nothing more: it fails, too.
+    const cadre_error *why = frame->work->hook_error;
+    return why == NULL ? CADRE_OK
+                       : cadre_fail_class(err, why->status, why->error_class,
+                                          why->retryable, "%s", why->text);
 }
 
 static cadre_status check_values(const cadre_frame *frame, const cadre_call *call,

@@ -569,7 +569,8 @@ static bool park(model_call *call, cadre_status status, cadre_error *failure)
     if (!cdr_is_parked(call->agent, status, failure))
         return false;
     cdr_mutex_lock(&call->frame->tree->mu);
-    call->frame->attempts--; // going on is no attempt
+    if (!call->hook.is_given)
+        call->frame->attempts--; // going on is no attempt
     cdr_frame_park_locked(call->frame);
     cdr_mutex_unlock(&call->frame->tree->mu);
     call->is_parked = true;

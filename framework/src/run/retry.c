@@ -108,7 +108,8 @@ static void link_locked(cadre_frame *frame, const cdr_attempts *before,
 {
     cadre_frame *child = next->child;
     cdr_race_replace_locked(before->child, child);
-    child->is_named = before->child->is_named;
+    child->is_named = next->callee.call->key != NULL &&
+                      (next->callee.call->flags & CADRE_CALL_ONCE) == 0;
     if (!next->callee.is_fork) {
         bool is_second = before->nth == 1;
         child->hidden_from =

@@ -678,7 +678,9 @@ cadre_status cadre_frame_stop(cadre_frame *frame, cadre_stop_reason reason,
         return cdr_fail_null(err, __func__);
     cdr_work *work = frame->work;
     work->stop_reason = (unsigned char)reason;
-    if (cdr_text_bytes(work->output)[0] != '\0')
+    // What goes round in a loop has not answered, whatever it said on the way.
+    bool may_answer = reason != CADRE_STOP_LOOP && reason != CADRE_STOP_MAX_STEPS;
+    if (may_answer && cdr_text_bytes(work->output)[0] != '\0')
         return CADRE_OK;
     va_list args;
     va_start(args, format);

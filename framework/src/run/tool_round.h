@@ -25,6 +25,7 @@ typedef struct cdr_tool_entry {
     json_t *delta;                 // what it added to the state; once it has a result
     char *target, *target_message; // it asked for a transfer
     char *escalation;              // it asked to escalate: why
+    int64_t timeout_ms;            // 0: the tool's
     bool is_again;    // from the record: the run was cut before it had a result
     bool was_running; // it had started when the run was cut
     bool was_waiting; // it had started, and waited for a person

@@ -305,6 +305,8 @@ static void start_frame(cadre_frame *frame, cdr_tool_entry *entry)
     bool is_told =
         entry->tool != NULL && (!entry->tool->replay_safe || entry->is_again);
     int64_t timeout_ms = entry->tool == NULL ? 0 : entry->tool->timeout_ms;
+    if (entry->timeout_ms > 0)
+        timeout_ms = entry->timeout_ms;
     cdr_mutex_lock(&tree->mu);
     if (entry->tool != NULL && starts_late(frame, entry))
         entry->frame->started_ns = cdr_clock_now_ns(tree->runtime->clock);

@@ -446,6 +446,29 @@ void cadre_team_add_state(cadre_team *team, const cadre_state_key *given)
         cdr_team_problem(team, NULL, "CADRE_STATE_KEY: .key is missing");
 }
 
+void cadre_team_add_predicate(cadre_team *team, const char *name,
+                              cadre_predicate_run run, void *ctx)
+{
+    if (!is_open(team, __func__) || !has_name(team, name, "cadre_team_add_predicate"))
+        return;
+    cdr_at at = place_of(team, "predicate", name);
+    cadre_predicate *predicates = cdr_arena_grow(
+        &team->arena, team->predicates, team->n_predicates, sizeof(*predicates));
+    if (!predicates) {
+        team->problems.no_memory = true;
+        return;
+    }
+    if (!run || !cdr_is_name(name))
+        cdr_team_problem(team, &at, !run ? "the function is missing" : CDR_NAME_RULE);
+    for (size_t i = 0; i < team->n_predicates; i++) {
+        if (predicates[i].name && strcmp(predicates[i].name, name) == 0)
+            cdr_team_problem(team, &at, "is added twice");
+    }
+    team->predicates = predicates;
+    predicates[team->n_predicates++] =
+        (cadre_predicate){cdr_team_text(team, name), run, ctx};
+}
+
 void cadre_team_set_root(cadre_team *team, const char *name)
 {
     if (!is_open(team, __func__))

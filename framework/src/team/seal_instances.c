@@ -210,6 +210,9 @@ static void tell_agent(cadre_agent *agent, const char *text)
 }
 
 static void tell_problem(const cadre_agent_config *config, const char *path,
+                         const char *format, ...) CADRE_PRINTF(3, 4);
+
+static void tell_problem(const cadre_agent_config *config, const char *path,
                          const char *format, ...)
 {
     cadre_agent *agent = config->agent;
@@ -219,6 +222,26 @@ static void tell_problem(const cadre_agent_config *config, const char *path,
     cdr_problems_vadd(&agent->team->problems, &at, format, args);
     va_end(args);
     agent->is_flawed = true;
+}
+
+static void tell_unknown(const cadre_agent_config *config, const char *path,
+                         const char *what, const char *name, cadre_names known)
+{
+    cadre_agent *agent = config->agent;
+    cdr_at at = cdr_agent_option_at(agent, path);
+    cdr_problems_add_unknown(&agent->team->problems, &at, what, name, known);
+    agent->is_flawed = true;
+}
+
+static const cadre_predicate *find_predicate(const cadre_agent_config *config,
+                                             const char *name)
+{
+    const cadre_team *team = config->team;
+    for (size_t i = 0; i < team->n_predicates; i++) {
+        if (strcmp(team->predicates[i].name, name) == 0)
+            return &team->predicates[i];
+    }
+    return NULL;
 }
 
 static void note_option(const cadre_agent_config *config, const char *path,
@@ -276,6 +299,8 @@ static void make_agent(cadre_agent *agent)
         .function_ctx = agent->function_ctx,
         .entry_name = ops->names_entry ? agent->entry_ref.name : NULL,
         .problem = tell_problem,
+        .unknown = tell_unknown,
+        .find_predicate = find_predicate,
         .note = note_option,
         .add_function = add_function,
         .agent = agent,

@@ -16,6 +16,7 @@
 #include "cadre/ext/agent.h"
 #include "cadre/ext/model.h"
 #include "cadre/ext/script.h"
+#include "cadre/predicate.h"
 #include "cadre/run.h"
 #include "cadre/team.h"
 
@@ -154,6 +155,8 @@ struct cadre_team {
     size_t n_tools;
     cdr_input *inputs;
     size_t n_inputs;
+    cadre_predicate *predicates;
+    size_t n_predicates;
     struct cdr_state_key *state_keys; // team/state_keys.h
     size_t n_state_keys;
     struct cdr_run_together *together; // the same

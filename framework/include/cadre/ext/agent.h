@@ -40,6 +40,10 @@ typedef struct cadre_agent_config {
     // mistakes are told in one go, then return EINVAL: that says nothing more.
     void (*problem)(const struct cadre_agent_config *config, const char *path,
                     const char *format, ...) CADRE_PRINTF(3, 4);
+    // The same of a name that is none of those it can be: "unknown node 'x'; did you
+    // mean ...". `what` is the noun.
+    void (*unknown)(const struct cadre_agent_config *config, const char *path,
+                    const char *what, const char *name, cadre_names known);
     // Keeps what is no mistake, but may not be meant, for cadre_team_notes.
     void (*note)(const struct cadre_agent_config *config, const char *path,
                  const char *text);
@@ -50,6 +54,10 @@ typedef struct cadre_agent_config {
         const struct cadre_agent_config *config, const char *name,
         cadre_status (*run)(void *ctx, cadre_frame *frame, cadre_error *err),
         void *ctx);
+    // Finds a condition that the program added to the team (cadre/predicate.h); NULL:
+    // there is none of that name. Lives as long as the team.
+    const struct cadre_predicate *(*find_predicate)(
+        const struct cadre_agent_config *config, const char *name);
     // Declares a key of the state, as the team file does: {"reducer": "append",
     // "default": []}. The same twice is fine. Errors: EINVAL naming agent and key.
     cadre_status (*declare_state)(const struct cadre_agent_config *config,

@@ -97,6 +97,25 @@ CADRE_API cadre_status cadre_frame_request_escalation(cadre_frame *frame,
                                                       const char *reason,
                                                       cadre_error *err);
 
+// A tool that an agent's code runs, without a model. CADRE_TOOL_RUN(.tool = ..., ...)
+typedef struct cadre_tool_run {
+    size_t struct_size;
+    const cadre_tool *tool;  // of the team; none that is for models alone
+    const json_t *arguments; // an object; NULL: none
+    int64_t timeout_ms;      // 0: the tool's own
+} cadre_tool_run;
+
+#define CADRE_TOOL_RUN(...)                                                            \
+    (&(const cadre_tool_run){.struct_size = sizeof(cadre_tool_run), __VA_ARGS__})
+
+// Runs it as if a model had called for it: arguments are checked, a person is asked
+// where it needs that, and on resume the record answers. `result` lives until `run`
+// returns. Errors: EFAILED of class tool, with what a model would have read; ELIMIT;
+// the sticky ones; EINVAL.
+CADRE_API cadre_status cadre_frame_run_tool(cadre_frame *frame,
+                                            const cadre_tool_run *asked,
+                                            const char **result, cadre_error *err);
+
 // The same on every attempt to run this call: trace and frame. In the frame's arena.
 CADRE_API const char *cadre_frame_idempotency_key(cadre_frame *frame);
 

@@ -64,9 +64,9 @@ CADRE_API cadre_status cadre_frame_fall_back(cadre_frame *frame,
                                              const cadre_model_call *call,
                                              const char *why, cadre_error *err);
 
-// Ends the frame by a limit: completed when it has said something, else failed with
-// the formatted text, of class loop with that reason, else limit. Returns what `run`
-// must return.
+// Ends the frame by a limit: completed when it has said something, else, and for a loop
+// or max_steps in any case, failed with the formatted text, of class loop with that
+// reason, else limit. Returns what `run` must return.
 CADRE_API cadre_status cadre_frame_stop(cadre_frame *frame, cadre_stop_reason reason,
                                         cadre_error *err, const char *format, ...)
     CADRE_PRINTF(4, 5);
