@@ -142,7 +142,7 @@ static cadre_status no_turn_left(loop *it, const cadre_answer *last, cadre_error
     const char *why = cadre_frame_printf(
         it->frame, "agent '%s': no answer after %d turns (max_turns)",
         name_of(it->frame), it->self->max_turns);
-    if (last->message->n_tool_calls == 0)
+    if (last->message != NULL && last->message->n_tool_calls == 0)
         return cadre_frame_stop(it->frame, CADRE_STOP_MAX_TURNS, err, "%s", why);
     return give_up(it, CADRE_STOP_MAX_TURNS, why, err);
 }

@@ -1,9 +1,12 @@
-// cycle: the members answer in turn, round after round, until one of them escalates or
-// the rounds are used up. The last answer is the cycle's.
+// cycle: the members answer in turn, round after round, until one of them escalates,
+// `until` holds after a round, or the rounds are used up. The last answer is the
+// cycle's.
 //
 // Of nested cycles an escalation ends the nearest one. Where nobody in the cycle has
-// the tool `escalate`, its last member is lent it.
+// the tool `escalate`, and there is no `until`, its last member is lent it.
 #include "cadre/ext/agent.h"
+#include "cadre/ext/rule.h"
+#include "cadre/ext/rule.h"
 #include "cadre/ext/shape.h"
 #include "cadre/ext/tool.h"
 #include "cadre/ext/turn.h"
@@ -16,6 +19,7 @@ typedef struct cycle {
     size_t first; // the entry's place
     int max_iterations;
     const cadre_tool *escalate; // lent to the last member; or NULL
+    cadre_rule until;           // or not set
 } cycle;
 
 // Has the agent the tool, or one of those it delegates to? Other cycles keep theirs.
@@ -40,12 +44,15 @@ static cadre_status cycle_init(void *state, const cadre_agent_config *config,
                                cadre_error *err)
 {
     cycle *self = state;
-    bool is_ended = false;
+    const json_t *until = json_object_get(config->options, "until");
+    bool is_ended = until != NULL;
     self->members = config->members;
     self->max_iterations =
         (int)json_integer_value(json_object_get(config->options, "max_iterations"));
     while (config->entry != NULL && self->members.items[self->first] != config->entry)
         self->first++;
+    if (until != NULL && !cadre_rule_read(&self->until, config, "until", until))
+        return CADRE_EINVAL;
     for (size_t i = 0; i < self->members.count && !is_ended; i++)
         is_ended = can_escalate(self->members.items[i]);
     if (is_ended)
@@ -64,40 +71,101 @@ static const cadre_agent *member_at(const cycle *self, size_t nth)
     return self->members.items[nth <= self->first ? nth - 1 : nth];
 }
 
-static cadre_status run_iteration(const cycle *self, cadre_frame *frame, int iteration,
+// What `until` looks at.
+typedef struct round {
+    int iteration;
+    json_t *outputs; // by agent; NULL: there is no `until`
+    const char *last;
+} round;
+
+static void keep_answer(round *r, const cadre_agent *member, const cadre_outcome *out)
+{
+    const char *name = cadre_agent_get_info(member)->name;
+    json_object_set_new(r->outputs, name, json_string(out->text));
+    r->last = json_string_value(json_object_get(r->outputs, name));
+}
+
+static cadre_status run_iteration(const cycle *self, cadre_frame *frame, round *r,
                                   cadre_error *err)
 {
     cadre_status status = CADRE_OK;
     for (size_t i = 0; i < self->members.count && status == CADRE_OK; i++) {
         bool is_last = i + 1 == self->members.count;
+        cadre_outcome out;
         char key[48];
-        snprintf(key, sizeof key, "%d.%zu", iteration, i + 1);
+        snprintf(key, sizeof key, "%d.%zu", r->iteration, i + 1);
         status = cadre_frame_delegate(
             frame,
             CADRE_CALL(.agent = member_at(self, i), .key = key,
                        .tools = {&self->escalate, is_last && self->escalate ? 1 : 0},
                        .flags = CADRE_CALL_ONCE),
-            NULL, err);
+            r->outputs == NULL ? NULL : &out, err);
+        if (status == CADRE_OK && r->outputs != NULL)
+            keep_answer(r, member_at(self, i), &out);
     }
     return status;
+}
+
+// Has the goal been reached?
+static cadre_status test_until(const cycle *self, cadre_frame *frame, const round *r,
+                               bool *is_reached, cadre_error *err)
+{
+    cadre_error cause = CADRE_ERROR_INIT;
+    const cadre_predicate_values values = {.struct_size = sizeof values,
+                                           .input = cadre_frame_input(frame),
+                                           .last_response = r->last,
+                                           .output = r->last,
+                                           .state = cadre_frame_state(frame),
+                                           .outputs = r->outputs,
+                                           .iteration = r->iteration};
+    *is_reached = false;
+    if (!cadre_rule_is_set(&self->until) ||
+        cadre_rule_test(&self->until, &values, is_reached, &cause) == CADRE_OK)
+        return CADRE_OK;
+    return cadre_fail_class(
+        err, CADRE_EFAILED, cause.error_class, false, "agent '%s': until: %s",
+        cadre_agent_get_info(cadre_frame_agent(frame))->name, cause.text);
+}
+
+static cadre_status run_rounds(const cycle *self, cadre_frame *frame, round *r,
+                               cadre_error *err)
+{
+    int max = self->max_iterations;
+    for (r->iteration = 1; max == CADRE_UNLIMITED || r->iteration <= max;
+         r->iteration++) {
+        bool is_reached = false;
+        cadre_status status = run_iteration(self, frame, r, err);
+        if (status == CADRE_OK)
+            status = test_until(self, frame, r, &is_reached, err);
+        if (status == CADRE_ESCALATED || is_reached)
+            return CADRE_OK;
+        if (status != CADRE_OK)
+            return status;
+    }
+    return cadre_frame_stop(
+        frame, CADRE_STOP_MAX_ITERATIONS, err,
+        "agent '%s': nobody ended the cycle in %d iterations (max_iterations)",
+        cadre_agent_get_info(cadre_frame_agent(frame))->name, max);
 }
 
 static cadre_status cycle_run(void *state, cadre_frame *frame, cadre_error *err)
 {
     const cycle *self = state;
-    for (int i = 1;
-         self->max_iterations == CADRE_UNLIMITED || i <= self->max_iterations; i++) {
-        cadre_status status = run_iteration(self, frame, i, err);
-        if (status == CADRE_ESCALATED)
-            return CADRE_OK;
-        if (status != CADRE_OK)
-            return status;
+    round r = {.last = ""};
+    if (cadre_rule_is_set(&self->until)) {
+        r.outputs = json_object();
+        if (r.outputs == NULL)
+            return cadre_fail(err, CADRE_ENOMEM, "no memory for a cycle");
     }
-    return cadre_frame_stop(frame, CADRE_STOP_MAX_ITERATIONS, err,
-                            "agent '%s': nobody ended the cycle in %d iterations "
-                            "(max_iterations)",
-                            cadre_agent_get_info(cadre_frame_agent(frame))->name,
-                            self->max_iterations);
+    cadre_status status = run_rounds(self, frame, &r, err);
+    json_decref(r.outputs);
+    return status;
+}
+
+static void cycle_fini(void *state)
+{
+    cycle *self = state;
+    cadre_rule_fini(&self->until);
 }
 
 static const char *name_at(const cycle *self, size_t nth)
@@ -132,9 +200,11 @@ const cadre_agent_ops cadre_topology_cycle = {
     .summary = "the members answer in turn until one of them escalates",
     .options_schema = "{\"max_iterations\": {\"type\": [\"integer\", \"string\"],"
                       "   \"format\": \"limit\", \"minimum\": 1, \"maximum\": 1000000,"
-                      "   \"default\": 10}}",
+                      "   \"default\": 10},"
+                      " \"until\": {\"type\": [\"string\", \"object\"]}}",
     .state_size = sizeof(cycle),
     .init = cycle_init,
     .run = cycle_run,
     .shape = cycle_shape,
+    .fini = cycle_fini,
 };

@@ -68,8 +68,8 @@ static void graph_fini(void *state)
     }
     for (size_t i = 0; graph->edges != NULL && i < graph->n_edges; i++) {
         free(graph->edges[i].to);
-        cdr_graph_rule_fini(&graph->edges[i].when);
-        cdr_graph_rule_fini(&graph->edges[i].route);
+        cadre_rule_fini(&graph->edges[i].when);
+        cadre_rule_fini(&graph->edges[i].route);
     }
     free(graph->nodes);
     free(graph->edges);

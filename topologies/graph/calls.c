@@ -99,12 +99,12 @@ static json_t *lua_value(const cdr_graph_walk *walk, const cdr_graph_node *node,
                          const cdr_graph_values *values, cadre_error *err)
 {
     cadre_error cause = CADRE_ERROR_INIT;
-    const cdr_graph_rule rule = {node->lua, NULL};
+    const cadre_rule rule = {node->lua, NULL};
     cdr_graph_values given = *values;
     cdr_graph_text input = {NULL, 0, 0, false};
     cdr_graph_text_add_json(&input, values->input);
     given.user_input = cdr_graph_text_bytes(&input);
-    json_t *value = cdr_graph_rule_value(&rule, &given, walk->step, &cause);
+    json_t *value = cdr_graph_decide(&rule, &given, walk->step, &cause);
     cdr_graph_text_fini(&input);
     if (value == NULL)
         cadre_fail_class(err, CADRE_EFAILED, cause.error_class, false, "agent '%s': %s",

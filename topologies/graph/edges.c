@@ -98,12 +98,11 @@ static void take_all(edge_reader *r)
         r->edge->to[r->edge->n_to++] = i;
 }
 
-static void read_rule(edge_reader *r, cdr_graph_rule *rule, const char *key)
+static void read_rule(edge_reader *r, cadre_rule *rule, const char *key)
 {
     char path[80];
     path_of(path, r->edge->written, key);
-    r->ok &=
-        cdr_graph_rule_read(rule, r->config, path, json_object_get(r->written, key));
+    r->ok &= cadre_rule_read(rule, r->config, path, json_object_get(r->written, key));
 }
 
 static void read_way(edge_reader *r)

@@ -42,13 +42,29 @@ static cadre_status fail_value(const cdr_graph_walk *walk, const cdr_graph_edge 
     return CADRE_EFAILED;
 }
 
+// --- What rules give ---
+
+json_t *cdr_graph_decide(const cadre_rule *rule, const cdr_graph_values *values,
+                         int64_t step, cadre_error *err)
+{
+    const cadre_predicate_values given = {.struct_size = sizeof given,
+                                          .input = values->user_input,
+                                          .last_response = values->last_response,
+                                          .output = values->last_response,
+                                          .state = values->state,
+                                          .outputs = values->responses,
+                                          .iteration =
+                                              step > INT32_MAX ? INT32_MAX : (int)step};
+    return cadre_rule_value(rule, &given, err);
+}
+
 // --- Conditions ---
 
 static cadre_status test(const cdr_graph_walk *walk, const cdr_graph_edge *edge,
                          const cdr_graph_values *values, bool *out, cadre_error *err)
 {
     cadre_error cause = CADRE_ERROR_INIT;
-    json_t *value = cdr_graph_rule_value(&edge->when, values, walk->step, &cause);
+    json_t *value = cdr_graph_decide(&edge->when, values, walk->step, &cause);
     if (value == NULL)
         return fail_edge(walk, edge, "when", &cause, err);
     cadre_status status = CADRE_OK;
@@ -116,7 +132,7 @@ static cadre_status follow_route(cdr_graph_walk *walk, const cdr_graph_edge *edg
                                  const cdr_graph_values *values, cadre_error *err)
 {
     cadre_error cause = CADRE_ERROR_INIT;
-    json_t *value = cdr_graph_rule_value(&edge->route, values, walk->step, &cause);
+    json_t *value = cdr_graph_decide(&edge->route, values, walk->step, &cause);
     if (value == NULL)
         return fail_edge(walk, edge, "route", &cause, err);
     cadre_status status = follow_names(walk, edge, value, err);

@@ -160,8 +160,8 @@ static void read_lua(node_reader *r)
 {
     char path[100];
     (void)snprintf(path, sizeof path, "nodes.%.64s.lua", r->node->name);
-    cdr_graph_rule rule = {NULL, NULL};
-    if (cdr_graph_rule_read(&rule, r->config, path, json_object_get(r->written, "lua")))
+    cadre_rule rule = {NULL, NULL};
+    if (cadre_rule_read(&rule, r->config, path, json_object_get(r->written, "lua")))
         r->node->lua = rule.expression;
     else
         r->ok = false;

@@ -11,7 +11,7 @@
 #define GRAPH_PLAN_H
 
 #include "cadre/ext/agent.h"
-#include "cadre/ext/expression.h"
+#include "cadre/ext/rule.h"
 #include "cadre/predicate.h"
 #include "template.h"
 
@@ -25,12 +25,6 @@ typedef enum cdr_graph_kind {
     CDR_GRAPH_HUMAN,
     CDR_GRAPH_LUA
 } cdr_graph_kind;
-
-// A condition or a choice: an expression, or a function of the program.
-typedef struct cdr_graph_rule {
-    cadre_expression *expression; // NULL: it is the function
-    const cadre_predicate *predicate;
-} cdr_graph_rule;
 
 // A value in which texts are templates: the arguments of a tool.
 typedef struct cdr_graph_form cdr_graph_form;
@@ -61,7 +55,7 @@ typedef struct cdr_graph_edge {
     size_t from;
     size_t *to; // of a route: what it may lead to
     size_t n_to;
-    cdr_graph_rule when, route;
+    cadre_rule when, route;
     bool has_when, is_route;
     size_t written; // its place in the list of the file
 } cdr_graph_edge;
@@ -106,14 +100,9 @@ bool cdr_graph_order(cdr_graph *graph, const cadre_agent_config *config);
 // one key. False: no memory.
 bool cdr_graph_tell_together(cdr_graph *graph, const cadre_agent_config *config);
 
-// Reads a rule. False: told.
-bool cdr_graph_rule_read(cdr_graph_rule *rule, const cadre_agent_config *config,
-                         const char *path, const json_t *written);
-void cdr_graph_rule_fini(cdr_graph_rule *rule);
-
 // What a rule gives; the values' input is the graph's. New reference; NULL: `err`.
-json_t *cdr_graph_rule_value(const cdr_graph_rule *rule, const cdr_graph_values *values,
-                             int64_t step, cadre_error *err);
+json_t *cdr_graph_decide(const cadre_rule *rule, const cdr_graph_values *values,
+                         int64_t step, cadre_error *err);
 
 // Reads a value with templates in it; `reader` tells of mistakes. NULL: told.
 cdr_graph_form *cdr_graph_form_new(json_t *written,

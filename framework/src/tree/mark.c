@@ -142,8 +142,10 @@ cadre_status cdr_frame_stopped(const cadre_frame *frame, cadre_error *err)
     case CDR_MARK_LOST:
         return cadre_fail_class(err, CADRE_ESTORE, CADRE_CLASS_STORE, false, "%s",
                                 tree->lost.text);
-    case CDR_MARK_REQUEST:
     case CDR_MARK_OWNER:
+        return cadre_fail_class(err, CADRE_EABORTED, CADRE_CLASS_ABORTED, false,
+                                "aborted: its work is not needed any more");
+    case CDR_MARK_REQUEST:
         break;
     }
     return cadre_fail_class(err, CADRE_EABORTED, CADRE_CLASS_ABORTED, false,
