@@ -14,7 +14,7 @@ typedef struct bench {
 } bench;
 
 extern const bench bench_frames, bench_graph, bench_ledger, bench_runs, bench_start,
-    bench_transfers, bench_turn;
+    bench_teams, bench_transfers, bench_turn;
 
 // One row: what, how much of what, the floor, the ratio to it and the goal for it. A
 // floor of 0: there is none, and the goal is for the value.

@@ -8,9 +8,9 @@
 #include <time.h>
 #include <unistd.h>
 
-static const bench *const benches[] = {&bench_start, &bench_turn,      &bench_frames,
-                                       &bench_graph, &bench_transfers, &bench_runs,
-                                       &bench_ledger};
+static const bench *const benches[] = {&bench_start, &bench_turn,  &bench_frames,
+                                       &bench_graph, &bench_teams, &bench_transfers,
+                                       &bench_runs,  &bench_ledger};
 enum {
     N_BENCHES = sizeof benches / sizeof benches[0]
 };
