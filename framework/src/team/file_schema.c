@@ -23,6 +23,10 @@
     "{\"type\": [\"integer\", \"string\"], \"format\": \"limit\", \"minimum\": 1, "    \
     "\"maximum\": " maximum ", \"pattern\": \"^unlimited$\"}"
 
+#define FREE "\"patternProperties\": {\"^x-\": true}"
+#define CALLS LIMIT("1000000000")
+#define DEPTH LIMIT("1000000")
+
 static const char root_text[] =
     "{\"$schema\": \"https://json-schema.org/draft/2020-12/schema\","
     " \"title\": \"A cadre team\", \"type\": \"object\", \"required\": [\"agents\"],"
@@ -31,24 +35,19 @@ static const char root_text[] =
     "  \"name\": {\"type\": \"string\", \"minLength\": 1},"
     "  \"description\": {\"type\": \"string\"},"
     "  \"root\": {\"type\": \"string\"},"
-    "  \"inputs\": {\"type\": \"object\","
+    "  \"inputs\": {\"type\": \"object\", " FREE ","
     "    \"additionalProperties\": {\"type\": \"object\"}},"
-    "  \"state\": {\"type\": \"object\", \"additionalProperties\": {"
+    "  \"state\": {\"type\": \"object\", " FREE ", \"additionalProperties\": {"
     "    \"type\": \"object\", \"properties\": {"
     "      \"reducer\": {\"enum\": [\"replace\", \"append\", \"merge\", \"sum\"]},"
     "      \"default\": {}}, " NOTES "}},"
     "  \"script\": {\"type\": \"string\", \"format\": \"path\"},"
-    "  \"models\": {\"type\": \"object\"},"
-    "  \"tools\": {\"type\": \"object\"},"
-    "  \"agents\": {\"type\": \"object\"},"
+    "  \"models\": {\"type\": \"object\", " FREE "},"
+    "  \"tools\": {\"type\": \"object\", " FREE "},"
+    "  \"agents\": {\"type\": \"object\", " FREE "},"
     "  \"limits\": {\"type\": \"object\", \"properties\": {"
-    "    \"max_model_calls\": " LIMIT(
-        "1000000000") ","
-                      "    \"max_tool_calls\": " LIMIT(
-                          "1000000000") ","
-                                        "    \"max_depth\": " LIMIT(
-                                            "1000000") "}, " NOTES "}},"
-                                                       " " NOTES "}";
+    "    \"max_model_calls\": " CALLS ", \"max_tool_calls\": " CALLS ","
+    "    \"max_depth\": " DEPTH "}, " NOTES "}}, " NOTES "}";
 
 static const char agent_text[] =
     "{\"type\": \"object\", \"properties\": {"
@@ -304,6 +303,12 @@ static const char *provider_of(const json_t *model, char *provider, size_t size)
     return provider;
 }
 
+// Keys that start with x- are free.
+static bool is_note(const char *name)
+{
+    return strncmp(name, "x-", 2) == 0;
+}
+
 // One section of a file: each entry gets the schema of its type.
 static void fill_section(schema_maker *maker, json_t *section, cadre_kind kind,
                          const json_t *entries)
@@ -315,6 +320,8 @@ static void fill_section(schema_maker *maker, json_t *section, cadre_kind kind,
     json_object_foreach(cdr_json_iterable(entries), name, entry)
     {
         json_t *schema = NULL;
+        if (is_note(name))
+            continue;
         if (kind == CADRE_KIND_AGENT)
             schema = of_type(maker, maker->agents, type_of_agent(entry), make_agent);
         else if (kind == CADRE_KIND_TOOL)
@@ -336,6 +343,8 @@ static void fill_inputs(schema_maker *maker, json_t *section, const json_t *inpu
     json_t *input;
     json_object_foreach(cdr_json_iterable(inputs), name, input)
     {
+        if (is_note(name))
+            continue;
         const char *type = json_string_value(json_object_get(input, "type"));
         json_t *schema = json_pack("{s:s, s:{s:{s:s}}}", "type", "object", "properties",
                                    "description", "type", "string");

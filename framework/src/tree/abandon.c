@@ -54,6 +54,7 @@ void cdr_frame_abandon_locked(cadre_frame *frame)
 {
     pin_locked(frame);
     end_locked(frame);
+    frame->race = NULL; // decided, and about to go
     frame->tree->n_stragglers++;
 }
 
