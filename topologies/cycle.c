@@ -1,6 +1,6 @@
-// cycle: the members answer in turn, round after round, until one of them escalates,
-// `until` holds after a round, or the rounds are used up. The last answer is the
-// cycle's.
+// cycle: the members answer in turn, round after round, until one of them
+// escalates, `until` holds after a round, or the rounds are used up. The last
+// answer is the cycle's.
 //
 // Of nested cycles an escalation ends the nearest one. Where nobody in the cycle has
 // the tool `escalate`, and there is no `until`, its last member is lent it.

@@ -1,5 +1,5 @@
-// swarm: the entry speaks first; every member may hand the conversation over to every
-// other.
+// swarm: the entry speaks first; every member may hand the conversation over to
+// every other.
 #include "cadre/ext/dialogue.h"
 
 typedef struct swarm {

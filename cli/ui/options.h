@@ -1,8 +1,8 @@
 // The command line of one command, read by its table of options.
 //
-// Options may stand anywhere: --name, --name VALUE, --name=VALUE; "--" ends them; "-"
-// is an argument. An option given twice: the last counts, unless the command asks for
-// all.
+// Options may stand anywhere: --name, --name VALUE, --name=VALUE; "--" ends them;
+// "-" is an argument. An option given twice: the last counts, unless the command
+// asks for all.
 //
 // Thread: one thread; the texts are those of argv.
 #ifndef CLI_OPTIONS_H

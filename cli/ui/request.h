@@ -71,8 +71,8 @@ int cli_request_run(cli_request *request);
 int cli_request_open(cli_request *request);
 int cli_request_run_on(cli_request *request);
 
-// There is no run: tells why, in the form that was asked for, and returns the exit
-// status.
+// There is no run: tells why, in the form that was asked for, and returns the
+// exit status.
 int cli_request_report(const cli_request *request, const cadre_error *err,
                        int exit_status);
 

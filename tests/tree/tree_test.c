@@ -4,6 +4,7 @@
 
 #include "run/execute.h"
 #include "run/run.h"
+#include "tree/birth.h"
 
 #include <pthread.h>
 #include <stdio.h>

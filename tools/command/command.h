@@ -102,10 +102,6 @@ void cdr_command_output_fini(cdr_command_output *output);
 void cdr_command_log_add(cdr_command_log *log, const char *data, size_t len);
 void cdr_command_log_end(cdr_command_log *log); // the last line may lack its end
 
-// Gives the bytes as UTF-8 text; NUL and what is not UTF-8 becomes U+FFFD. free() it;
-// NULL: no memory.
-char *cdr_command_text(const char *data, size_t len);
-
 // Gives the output as text of at most `max` bytes; when it was cut it says so. The line
 // end at its end is left out. free() it; NULL: no memory.
 char *cdr_command_output_text(const cdr_command_output *output);

@@ -45,7 +45,8 @@ static size_t count_invalid(const unsigned char *at, size_t len)
     return n;
 }
 
-char *cdr_command_text(const char *data, size_t len)
+// The bytes as UTF-8 text; NUL and what is not UTF-8 becomes U+FFFD. NULL: no memory.
+static char *text_of(const char *data, size_t len)
 {
     const unsigned char *at = (const unsigned char *)data;
     const size_t longer = sizeof(REPLACEMENT) - 1 - 1; // by an invalid byte
@@ -119,7 +120,7 @@ static void drop_line_end(char *text, size_t len)
 
 char *cdr_command_output_text(const cdr_command_output *output)
 {
-    char *text = cdr_command_text(output->data, output->len);
+    char *text = text_of(output->data, output->len);
     if (text == NULL)
         return NULL;
     size_t len = strlen(text);
@@ -143,7 +144,7 @@ static void show_line(cdr_command_log *log, size_t len)
 {
     size_t rest = log->line_len - len;
     if (log->frame != NULL && len > 0) {
-        char *text = cdr_command_text(log->line, len);
+        char *text = text_of(log->line, len);
         if (text != NULL)
             cadre_frame_emit(log->frame, text, strlen(text));
         free(text);
@@ -214,7 +215,7 @@ static const char *start_of_tail(const char *text, size_t len)
 
 char *cdr_command_tail_text(const char *data, size_t len)
 {
-    char *text = cdr_command_text(data, len);
+    char *text = text_of(data, len);
     if (text == NULL)
         return NULL;
     len = strlen(text);

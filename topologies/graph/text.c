@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void cdr_graph_text_append(cdr_graph_text *text, const char *bytes, size_t len)
+static void append(cdr_graph_text *text, const char *bytes, size_t len)
 {
     if (text->failed)
         return;
@@ -25,7 +25,7 @@ void cdr_graph_text_append(cdr_graph_text *text, const char *bytes, size_t len)
 
 void cdr_graph_text_add(cdr_graph_text *text, const char *more)
 {
-    cdr_graph_text_append(text, more, strlen(more));
+    append(text, more, strlen(more));
 }
 
 void cdr_graph_text_add_json(cdr_graph_text *text, const json_t *value)
@@ -33,8 +33,7 @@ void cdr_graph_text_add_json(cdr_graph_text *text, const json_t *value)
     if (value == NULL || json_is_null(value))
         return;
     if (json_is_string(value)) {
-        cdr_graph_text_append(text, json_string_value(value),
-                              json_string_length(value));
+        append(text, json_string_value(value), json_string_length(value));
         return;
     }
     char *dump = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);

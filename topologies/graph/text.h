@@ -15,7 +15,6 @@ typedef struct cdr_graph_text {
     bool failed;
 } cdr_graph_text;
 
-void cdr_graph_text_append(cdr_graph_text *text, const char *bytes, size_t len);
 void cdr_graph_text_add(cdr_graph_text *text, const char *more);
 
 // Appends a text as it is, null as nothing, other values as compact JSON.

@@ -38,8 +38,8 @@ void cdr_graph_join(const cdr_graph_walk *walk, const uint64_t *row,
 // Runs the nodes of this step, and keeps their answers (calls.c).
 cadre_status cdr_graph_call_nodes(cdr_graph_walk *walk, cadre_error *err);
 
-// Follows the edges of a node that has answered: what they lead to is ready then
-// (follow.c).
+// Follows the edges of a node that has answered: what they lead to is ready
+// then (follow.c).
 cadre_status cdr_graph_follow(cdr_graph_walk *walk, size_t node, cadre_error *err);
 
 // Makes a node ready; or the end, for which the answer of `from` is kept.

@@ -14,8 +14,8 @@ void cdr_names_problem(char out[CDR_NAMES_PROBLEM_SIZE], const char *name,
                        const cdr_sandbox_names *names);
 
 // Checks a script whose syntax is right. One that makes names of its own (local,
-// function, for, an assignment) is not checked here. Errors: CADRE_EINVAL with the
-// line.
+// function, for, an assignment) is not checked here. Errors: CADRE_EINVAL with
+// the line.
 cadre_status cdr_names_check(const cdr_script *script, const cdr_sandbox_names *names,
                              cadre_error *err);
 

@@ -4,19 +4,18 @@
 // 1. A script sees the functions of library.c, the names it was given, and nothing of
 //    Lua's that looks outside, loads code, or hides an error (pcall). So an error
 //    always ends the run.
-// 2. Each run has a fresh _ENV; libraries are read-only. Nothing stays for the next
-// run.
+// 2. Each run has a fresh _ENV; libraries are read-only. Nothing stays for the
+//    next run.
 // 3. A run is cut after CDR_SANDBOX_STEPS instructions, or CDR_SANDBOX_CPU_MS of
 //    processor time of the script itself. Memory: CDR_SANDBOX_BYTES above what the
 //    state takes when it is idle, and 4 times what `measure` says of the values.
 // 4. All of Lua runs under lua_pcall. A function that a script can call may raise
-// errors
-//    (luaL_error, which jumps), so it holds nothing then that is not in `kept`.
+//    errors (luaL_error, which jumps), so it holds nothing then that is not in `kept`.
 // 5. A host function that fails with a status of its own calls cdr_sandbox_raise; the
 //    caller of cdr_sandbox_run gets exactly that error.
 //
-// Thread: one at a time; a sandbox may move between threads. A thread of 256 KiB will
-// do.
+// Thread: one at a time; a sandbox may move between threads. A thread of 256 KiB
+// will do.
 #ifndef CDR_SANDBOX_H
 #define CDR_SANDBOX_H
 
@@ -60,8 +59,8 @@ cadre_status cdr_sandbox_new(const cdr_sandbox_names *names, cdr_sandbox **out,
                              cadre_error *err);
 void cdr_sandbox_free(cdr_sandbox *sandbox);
 
-// Compiles the one script of a sandbox. Errors: CADRE_EINVAL "WHERE: line N: MESSAGE";
-// CADRE_ENOMEM.
+// Compiles the one script of a sandbox. Errors: CADRE_EINVAL "WHERE: line N:
+// MESSAGE"; CADRE_ENOMEM.
 cadre_status cdr_sandbox_load(cdr_sandbox *sandbox, const cdr_script *script,
                               cadre_error *err);
 

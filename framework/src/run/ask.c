@@ -13,12 +13,17 @@
 
 // --- Questions ---
 
-cdr_question cdr_question_of(const json_t *stored)
+typedef struct question_parts {
+    const char *text;
+    const json_t *choices; // NULL: any answer
+} question_parts;
+
+static question_parts question_of(const json_t *stored)
 {
     const char *text = json_string_value(json_object_get(stored, "question"));
     const json_t *choices = json_object_get(stored, "choices");
-    return (cdr_question){text == NULL ? "" : text,
-                          json_array_size(choices) == 0 ? NULL : choices};
+    return (question_parts){text == NULL ? "" : text,
+                            json_array_size(choices) == 0 ? NULL : choices};
 }
 
 // A question given as text alone becomes an object. New reference; NULL: `err`.
@@ -33,7 +38,7 @@ static json_t *stored_form(const cadre_frame *frame, const json_t *question,
         return NULL;
     }
     const json_t *choices = json_object_get(stored, "choices");
-    bool is_sound = cdr_question_of(stored).text[0] != '\0' &&
+    bool is_sound = question_of(stored).text[0] != '\0' &&
                     (choices == NULL || json_is_array(choices));
     for (size_t i = 0; i < json_array_size(choices); i++)
         is_sound = is_sound && json_is_string(json_array_get(choices, i));
@@ -50,7 +55,7 @@ static json_t *stored_form(const cadre_frame *frame, const json_t *question,
 cadre_status cdr_question_check(const json_t *stored, const json_t *answer,
                                 cadre_error *err)
 {
-    const json_t *choices = cdr_question_of(stored).choices;
+    const json_t *choices = question_of(stored).choices;
     cdr_buf known = CDR_BUF_INIT;
     for (size_t i = 0; i < json_array_size(choices); i++) {
         const json_t *choice = json_array_get(choices, i);
@@ -73,12 +78,11 @@ cadre_status cdr_question_check(const json_t *stored, const json_t *answer,
 static void fill_event(cadre_event *event, const char *id, const json_t *stored,
                        char **choices)
 {
-    cdr_question question = cdr_question_of(stored);
-    *choices =
-        question.choices == NULL ? NULL : json_dumps(question.choices, JSON_COMPACT);
+    question_parts parts = question_of(stored);
+    *choices = parts.choices == NULL ? NULL : json_dumps(parts.choices, JSON_COMPACT);
     *event = (cadre_event){.type = CADRE_EVENT_INTERRUPT};
     event->u.interrupt.question_id = id;
-    event->u.interrupt.question = question.text;
+    event->u.interrupt.question = parts.text;
     event->u.interrupt.choices = *choices == NULL ? "" : *choices;
 }
 

@@ -1,22 +1,16 @@
 // Questions to people: a frame of kind ask that waits for its answer, which somebody
 // posts to the inbox of its conversation.
 //
+// As it is stored, the input of its frame, it is an object with "question" (text),
+// "choices" (list of texts; none: any answer) and what else the asker says.
+//
 // Thread: on the strand of the frame that asks.
 #ifndef CDR_ASK_H
 #define CDR_ASK_H
 
 #include "tree/tree.h"
 
-// A question as it is stored, the input of its frame: an object with "question" (text),
-// "choices" (list of texts; none: any answer) and what else the asker says.
-typedef struct cdr_question {
-    const char *text;
-    const json_t *choices; // NULL: any answer
-} cdr_question;
-
-cdr_question cdr_question_of(const json_t *stored);
-
-// Is that an answer to it? Errors: EINVAL naming the choices.
+// Is that an answer to this question? Errors: EINVAL naming the choices.
 cadre_status cdr_question_check(const json_t *stored, const json_t *answer,
                                 cadre_error *err);
 

@@ -5,6 +5,7 @@
 #define CDR_CALL_H
 
 #include "run/execute.h"
+#include "tree/birth.h"
 
 // A call as it is entered.
 typedef struct cdr_callee {

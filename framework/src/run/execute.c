@@ -8,6 +8,7 @@
 #include "run/script_check.h"
 #include "run/state.h"
 #include "run/tool_round.h"
+#include "run/transfer_record.h"
 #include "tree/delta.h"
 #include "tree/outbox.h"
 
@@ -344,7 +345,7 @@ void cdr_execute(cadre_frame *first, cdr_strand *strand, cdr_ran *ran)
             cdr_failure_unref(ending.failure);
         }
         cdr_mutex_lock(&tree->mu);
-        if (last->status < CADRE_FRAME_COMPLETED) // else it was abandoned
+        if (!cdr_frame_is_ended(last)) // else it was abandoned
             last->status = CADRE_FRAME_WAITING;
         if (last->scope != NULL) // its own time binds no other
             last->deadline_ms = last->scope->deadline_ms;
@@ -378,7 +379,7 @@ bool cdr_say_locked(cadre_frame *frame, cdr_message *message)
     cadre_event event = {.type = CADRE_EVENT_MESSAGE_END};
     if (message == NULL)
         return false;
-    if (frame->status >= CADRE_FRAME_COMPLETED) { // it was abandoned
+    if (cdr_frame_is_ended(frame)) { // it was abandoned
         cdr_message_unref(message);
         return true;
     }

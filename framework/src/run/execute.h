@@ -1,12 +1,12 @@
-// Running frames: an agent's `run` and, one after the other on the same thread, those
-// it transfers to. The chain ends bottom-up in one commit, and its caller gets one
-// outcome.
+// Running frames: an agent's `run` and, one after the other on the same thread,
+// those it transfers to. The chain ends bottom-up in one commit, and its caller gets
+// one outcome.
 //
 // Thread: on the strand that calls.
 #ifndef CDR_EXECUTE_H
 #define CDR_EXECUTE_H
 
-#include "tree/tree.h"
+#include "tree/ending.h"
 
 // How a chain ended. Owns its references.
 typedef struct cdr_ran {

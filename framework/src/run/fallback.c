@@ -4,7 +4,7 @@
 #include "base/buf.h"
 #include "run/arguments.h"
 #include "run/call.h"
-#include "run/tool_run.h"
+#include "run/transfer.h"
 #include "run/view.h"
 #include "tree/outbox.h"
 

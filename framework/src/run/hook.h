@@ -4,13 +4,11 @@
 // Rules:
 // 1. What hooks call has keys "<place>/<n>"; the count begins anew with each place.
 // 2. Before the after_* hooks run, what they are given is kept as a step that has
-// ended:
-//    "after_model/<turn>" of the agent, "after_tool" of the call. A resume finds it and
-//    neither asks nor runs again.
+//    ended: "after_model/<turn>" of the agent, "after_tool" of the call. A resume finds
+//    it and neither asks nor runs again.
 // 3. A hook's failure is its frame's, whatever `run` makes of it (work->hook_error).
-// One
-//    of a call that has ended is found in the record: in its output (a model's call),
-//    or by a failed frame with the code `aborted` (a tool's).
+//    One of a call that has ended is found in the record: in its output (a model's
+//    call), or by a failed frame with the code `aborted` (a tool's).
 //
 // Thread: on the strand of the frame whose work the hooks use.
 #ifndef CDR_HOOK_H

@@ -2,6 +2,7 @@
 #include "run/run.h"
 
 #include "run/arguments.h"
+#include "tree/ending.h"
 #include "tree/id_table.h"
 
 #include <stdlib.h>

@@ -2,8 +2,11 @@
 #include "run/model_record.h"
 
 #include "run/hook.h"
+#include "run/offer.h"
 #include "run/tool_round.h"
+#include "tree/birth.h"
 
+#include <stdio.h>
 #include <string.h>
 
 bool cdr_keep_answer_locked(cadre_frame *frame, const cdr_message *message)
@@ -44,6 +47,18 @@ static cadre_status failure_from_record(cadre_frame *frame, const cadre_frame *r
         failure == NULL ? "the model call failed" : failure->message);
 }
 
+cdr_message *cdr_recorded_answer_locked(cadre_frame *frame, int turn)
+{
+    char key[16];
+    snprintf(key, sizeof key, "%d", turn);
+    const cadre_frame *model = cdr_frame_child_locked(frame, key);
+    if (model == NULL || model->kind != CDR_FRAME_MODEL ||
+        model->status != CADRE_FRAME_COMPLETED)
+        return NULL;
+    return cdr_conversation_find(frame->conversation, cdr_text_bytes(model->output),
+                                 &frame->work->n_read);
+}
+
 static cadre_status answer_from_record(cadre_frame *frame, cadre_tools tools,
                                        cadre_answer *answer, cadre_error *err)
 {
@@ -74,7 +89,7 @@ const cadre_frame *cdr_model_record_find(cadre_frame *frame, const char *key)
 {
     cdr_mutex_lock(&frame->tree->mu);
     cadre_frame *record = cdr_frame_child_locked(frame, key);
-    if (record != NULL && record->status < CADRE_FRAME_COMPLETED)
+    if (record != NULL && !cdr_frame_is_ended(record))
         record = NULL;
     if (record != NULL)
         cdr_frame_witness_locked(record, "");

@@ -16,6 +16,10 @@
 // NULL: the call is to be made.
 const cadre_frame *cdr_model_record_find(cadre_frame *frame, const char *key);
 
+// The answer of a frame's nth model call in the record; NULL: it gave none.
+cdr_message *cdr_recorded_answer_locked(cadre_frame *frame, int turn)
+    CDR_REQUIRES(frame->tree->mu);
+
 // Answers as the record does, with the round of the answer's tool calls made. Errors:
 // EDIVERGED (another model was asked then), ESTORE (there is no answer), ENOMEM, and
 // the recorded failure.

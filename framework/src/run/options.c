@@ -43,8 +43,8 @@ static json_t *shapes_json(const cadre_team *team)
     return object;
 }
 
-// Takes the value over; an empty object is left out. Counts what there was no memory
-// for.
+// Takes the value over; an empty object is left out. Counts what there was no
+// memory for.
 static void add_take(json_t *options, const char *key, json_t *value, int *n_failed)
 {
     if (json_is_object(value) && json_object_size(value) == 0)

@@ -1,7 +1,7 @@
 // See progress.h.
 #include "run/progress.h"
 
-#include "run/tool_run.h"
+#include "run/tool_result.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-// No progress: a model that makes the same calls, with the same results, again and
-// again.
+// No progress: a model that makes the same calls, with the same results, again
+// and again.
 //
 // Rules:
 // 1. A round is the calls of one answer and their results. It is equal to an earlier
@@ -10,9 +10,8 @@
 //    and each result is `blocked`. A changed result starts the count again, and so does
 //    another call.
 // 3. Not counted, so that they end a count too, are rounds in which all calls were
-// wrong
-//    (`max_bad_calls` counts those), which ask for a handover (its limits do), or have
-//    a call of a tool that may repeat itself.
+//    wrong (`max_bad_calls` counts those), which ask for a handover (its limits do), or
+//    have a call of a tool that may repeat itself.
 // 4. The count is a function of the rounds so far. Those from the record are counted as
 //    any, so a run that goes on has the same notes and blocks.
 // 5. A round costs the same however many there were.

@@ -23,8 +23,8 @@ struct cadre_record {
     bool is_there;
 };
 
-// Borrows from the row, the ids and the options, which the caller frees. NULL: no
-// memory.
+// Borrows from the row, the ids and the options, which the caller frees. NULL:
+// no memory.
 static json_t *fill_info(cadre_record_info *info, const cadre_trace_row *row,
                          const char *id, char spawned_by[CADRE_ID_TEXT_SIZE])
 {

@@ -4,6 +4,7 @@
 #include "run/arguments.h"
 #include "run/lease.h"
 #include "run/options.h"
+#include "tree/birth.h"
 #include "tree/load.h"
 
 // Only who holds the lease reads the record, since nobody else adds to it then.

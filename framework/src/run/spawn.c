@@ -5,10 +5,9 @@
 // 1. The nth spawn of a frame is its nth spawned trace: a frame that runs again finds
 //    what it started, and goes on with it if it was cut.
 // 2. A report is a message to the inbox, written with the commit that ends the root;
-// its
-//    request id, "report:<trace>", makes it one.
-// 3. Where it reports and below which tool it was spawned is kept with the trace's
-//    options.
+//    its request id, "report:<trace>", makes it one.
+// 3. Where it reports and below which tool it was spawned is kept with the
+//    trace's options.
 #include "cadre/ext/spawn.h"
 
 #include "cadre/record.h"

@@ -6,6 +6,7 @@
 #include "run/options.h"
 #include "run/request.h"
 #include "run/session.h"
+#include "tree/birth.h"
 #include "tree/outbox.h"
 
 #include <stdlib.h>

@@ -90,62 +90,92 @@ static json_t *recorded_value(const cadre_frame *child, cadre_error *err)
     return value;
 }
 
-cadre_status cadre_frame_step(cadre_frame *frame, const cadre_step *step, json_t **out,
-                              cadre_error *err)
+static cadre_status check_step(cadre_frame *frame, const cadre_step *step,
+                               cadre_error *err)
 {
-    cadre_frame *child = NULL;
-    cdr_entered how = CDR_ENTERED_NEW;
-    json_t *value = NULL;
-    cadre_error failure = CADRE_ERROR_INIT;
     cadre_status status = cdr_check_frame(frame, err);
     if (status != CADRE_OK)
         return status;
-    cdr_tree *tree = frame->tree;
     if (step == NULL || step->struct_size < sizeof *step || step->run == NULL ||
         step->name == NULL)
         return cadre_fail(err, CADRE_EINVAL,
                           "'%s': a step without CADRE_STEP, name or run", frame->name);
     status =
         cdr_check_text((cdr_argument){frame->name, "cadre_step.name"}, step->name, err);
-    if (status != CADRE_OK)
-        return status;
-    if (strlen(step->name) > MAX_NAME)
+    if (status == CADRE_OK && strlen(step->name) > MAX_NAME)
         return cadre_fail(err, CADRE_EINVAL,
                           "'%s': the name of step '%.20s...' is longer than %d bytes",
                           frame->name, step->name, MAX_NAME);
+    return status;
+}
+
+static cadre_status enter_step(cadre_frame *frame, const cadre_step *step,
+                               cadre_frame **child, cdr_entered *how, cadre_error *err)
+{
     cdr_birth birth = {
         .kind = CDR_FRAME_TOOL, .name = step->name, .agent = frame->agent};
     cdr_mutex_lock(&frame->tree->mu);
-    status = cdr_frame_enter_locked(frame, &birth, &child, &how, err);
+    cadre_status status = cdr_frame_enter_locked(frame, &birth, child, how, err);
     cdr_mutex_unlock(&frame->tree->mu);
     if (status == CADRE_EDIVERGED)
         frame->work->sticky = status;
+    return status;
+}
+
+static bool is_waiting(const cadre_frame *child, cdr_entered how)
+{
+    return how != CDR_ENTERED_RECORD && child->status == CADRE_FRAME_WAITING;
+}
+
+// Runs the step, or takes its value from the record. New reference; NULL: it failed, or
+// it waits.
+static json_t *value_of(cadre_frame *frame, cadre_frame *child, const cadre_step *step,
+                        cdr_entered how, cadre_error *failure)
+{
+    json_t *value = NULL;
+    if (how == CDR_ENTERED_RECORD) {
+        value = recorded_value(child, failure);
+    } else {
+        // Before the effect; a lost store marks the child.
+        cdr_tree_flush(frame->tree, NULL);
+        value = run_step(child, step, frame->work->strand, failure);
+    }
+    if (!is_waiting(child, how) && value != NULL &&
+        cdr_state_take_step(frame, child, failure) != CADRE_OK) {
+        json_decref(value);
+        return NULL;
+    }
+    return value;
+}
+
+static void leave_step(cadre_frame *frame, cadre_frame *child)
+{
+    cdr_mutex_lock(&frame->tree->mu);
+    cdr_failure_unref(frame->work->child_failure);
+    frame->work->child_failure = cdr_failure_ref(child->failure);
+    frame->work->child_reason = CADRE_STOP_NONE;
+    cdr_frame_release_locked(child);
+    cdr_mutex_unlock(&frame->tree->mu);
+}
+
+cadre_status cadre_frame_step(cadre_frame *frame, const cadre_step *step, json_t **out,
+                              cadre_error *err)
+{
+    cadre_frame *child = NULL;
+    cdr_entered how = CDR_ENTERED_NEW;
+    cadre_error failure = CADRE_ERROR_INIT;
+    cadre_status status = check_step(frame, step, err);
+    if (status == CADRE_OK)
+        status = enter_step(frame, step, &child, &how, err);
     if (status != CADRE_OK)
         return status;
-    if (how != CDR_ENTERED_RECORD)
-        cdr_tree_flush(tree, NULL); // before the effect; a lost store marks the child
-    if (how == CDR_ENTERED_RECORD)
-        value = recorded_value(child, &failure);
-    else
-        value = run_step(child, step, frame->work->strand, &failure);
-    bool is_waiting = how != CDR_ENTERED_RECORD && child->status == CADRE_FRAME_WAITING;
-    if (!is_waiting && value != NULL &&
-        cdr_state_take_step(frame, child, &failure) != CADRE_OK) {
-        json_decref(value);
-        value = NULL;
-    }
-    if (is_waiting) {
+    json_t *value = value_of(frame, child, step, how, &failure);
+    if (is_waiting(child, how)) {
         frame->work->sticky = CADRE_EPARKED;
         return cdr_fail_sticky(frame, err);
     }
-    if (how != CDR_ENTERED_RECORD) {
-        cdr_mutex_lock(&tree->mu);
-        cdr_failure_unref(frame->work->child_failure);
-        frame->work->child_failure = cdr_failure_ref(child->failure);
-        frame->work->child_reason = CADRE_STOP_NONE;
-        cdr_frame_release_locked(child);
-        cdr_mutex_unlock(&tree->mu);
-    }
+    if (how != CDR_ENTERED_RECORD)
+        leave_step(frame, child);
     status = cdr_frame_stopped(frame, err);
     if (status == CADRE_OK && value == NULL)
         status = cadre_fail_class(err, CADRE_EFAILED, failure.error_class,

@@ -5,6 +5,8 @@
 #include "run/arguments.h"
 #include "run/execute.h"
 #include "run/hook.h"
+#include "run/tool_request.h"
+#include "run/tool_result.h"
 
 #include <stdlib.h>
 #include <string.h>

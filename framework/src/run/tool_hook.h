@@ -4,7 +4,7 @@
 #ifndef CDR_TOOL_HOOK_H
 #define CDR_TOOL_HOOK_H
 
-#include "run/tool_run.h"
+#include "run/tool_round.h"
 
 // What a call came to, before its after_tool hooks.
 typedef struct cdr_tool_raw {

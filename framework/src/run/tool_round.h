@@ -1,4 +1,5 @@
-// The tool calls of one answer: made with it, run in parallel, decided last.
+// The tool calls of one answer: made with it, run in parallel (tool_run.h), decided
+// last (decide.h).
 //
 // Rules:
 // 1. Each call has a frame, born pending in the commit that records the answer, and
@@ -12,8 +13,7 @@
 #ifndef CDR_TOOL_ROUND_H
 #define CDR_TOOL_ROUND_H
 
-#include "run/scope.h"
-#include "tree/tree.h"
+#include "run/offer.h"
 
 typedef struct cdr_tool_entry {
     cadre_frame *frame;             // pending until it runs
@@ -57,33 +57,21 @@ typedef struct cdr_round {
     cdr_tool_entry entries[];
 } cdr_round;
 
-// The tools a frame's model is offered: the given ones, then the scope's where there is
-// an edge. In the frame's arena; NULL: no memory.
-typedef struct cdr_offer {
-    const cadre_tool **tools;
-    cadre_tool_info *infos;
-    size_t count;
-} cdr_offer;
-bool cdr_offer_init(cdr_offer *offer, cadre_frame *frame, cadre_tools tools,
-                    cdr_arena *arena);
-
 // Makes the round of an answer and the frames of its calls. Takes no reference of its
 // own but to the message. NULL: no memory.
 cdr_round *cdr_round_new_locked(cadre_frame *frame, cdr_message *message, int turn,
                                 const cdr_offer *offer) CDR_REQUIRES(frame->tree->mu);
+
+// Frees a round, as it is.
+void cdr_round_free(cdr_round *round);
+
+// Gives what a stopped round has left open its one result: that it was not done.
+void cdr_round_settle_rest(cadre_frame *frame, cdr_round *round);
 
 // Frees the frame's round; calls that nobody ran get the result that they were not.
 void cdr_round_close(cadre_frame *frame);
 
 // Frees it as it is: calls that wait for a person go on with the resume.
 void cdr_round_drop(cadre_frame *frame);
-
-// The answer of a frame's nth model call in the record; NULL: it gave none.
-cdr_message *cdr_recorded_answer_locked(cadre_frame *frame, int turn)
-    CDR_REQUIRES(frame->tree->mu);
-
-// Counts the transfers a frame from the record asked for once more, and enters the one
-// that was done; work->transfer stays NULL when there is none. Errors: ENOMEM.
-cadre_status cdr_replay_transfers(cadre_frame *frame, cadre_error *err);
 
 #endif

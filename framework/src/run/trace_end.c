@@ -3,6 +3,7 @@
 
 #include "run/lease.h"
 #include "run/options.h"
+#include "tree/ending.h"
 #include "tree/id_table.h"
 
 #include <stdio.h>

@@ -215,8 +215,8 @@ static bool is_hidden(const builder *b, size_t at)
     return at >= b->n_base && cdr_frame_is_hidden(b->frame, at - b->n_base);
 }
 
-// Where the last user turn stands, or input to this agent if that counts; 0: there is
-// none.
+// Where the last user turn stands, or input to this agent if that counts; 0: there
+// is none.
 static size_t last_turn(builder *b, bool with_input)
 {
     for (size_t i = b->view->n_held; i-- > 0;) {

@@ -32,8 +32,8 @@ enum {
 // Of any JSON value, whatever the order of keys; NULL ok.
 uint64_t cdr_digest_json(const json_t *value);
 
-// Of the options of a type, whose schema gives the defaults (NULL: none). False: no
-// memory.
+// Of the options of a type, whose schema gives the defaults (NULL: none). False:
+// no memory.
 bool cdr_digest_options(const char *options_schema, const json_t *options,
                         uint64_t *out);
 

@@ -40,8 +40,8 @@ static bool takes_as_read(const json_t *type, const json_t *value)
     return true;
 }
 
-// Where only some words are taken, another scalar stays the number it is: so it is
-// told.
+// Where only some words are taken, another scalar stays the number it is: so it
+// is told.
 static bool takes_text(const json_t *schema, const char *text)
 {
     const char *format = json_string_value(json_object_get(schema, "format"));

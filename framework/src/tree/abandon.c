@@ -1,10 +1,7 @@
 // See abandon.h.
 #include "tree/abandon.h"
 
-static bool is_ended(const cadre_frame *frame)
-{
-    return frame->status >= CADRE_FRAME_COMPLETED;
-}
+#include "tree/ending.h"
 
 static cadre_frame *first_child(const cadre_frame *frame)
 {
@@ -21,7 +18,7 @@ static cadre_frame *next_below(cadre_frame *frame, const cadre_frame *top)
         cadre_frame *parent = frame->parent;
         if (frame->next != NULL)
             return frame->next;
-        if (!is_ended(frame) && parent->kept_children != NULL)
+        if (!cdr_frame_is_ended(frame) && parent->kept_children != NULL)
             return parent->kept_children;
         frame = parent;
     }
@@ -40,7 +37,7 @@ static void end_locked(cadre_frame *frame)
 {
     cdr_ending ending = {.status = CADRE_FRAME_ABORTED,
                          .stop_reason = CADRE_STOP_ABORTED};
-    while (!is_ended(frame)) {
+    while (!cdr_frame_is_ended(frame)) {
         cadre_frame *leaf = frame;
         while (leaf->live_children != NULL)
             leaf = leaf->live_children;

@@ -32,8 +32,8 @@ struct cdr_hearing {
     cdr_ear ears[];
 };
 
-// Makes one with an ear for each callee. `strand`, `outer`: the caller's. NULL: no
-// memory.
+// Makes one with an ear for each callee. `strand`, `outer`: the caller's. NULL:
+// no memory.
 cdr_hearing *cdr_hearing_new(cdr_strand *strand, const cdr_ear *outer, size_t n_ears);
 void cdr_hearing_free(cdr_hearing *hearing); // NULL ok
 

@@ -1,7 +1,9 @@
 // See load.h.
 #include "tree/load.h"
 
+#include "tree/children.h"
 #include "tree/delta.h"
+#include "tree/ending.h"
 #include "tree/id_table.h"
 
 #include <stdlib.h>
@@ -316,14 +318,10 @@ static void derive_results(cdr_tree *tree, const cadre_frame *frame)
             tree->script_results[i]++;
 }
 
-static bool is_ended(const cadre_frame *frame)
-{
-    return frame->status >= CADRE_FRAME_COMPLETED;
-}
-
 static bool is_target(const cadre_frame *frame)
 {
-    return is_ended(frame) && frame->is_transfer && is_ended(frame->parent);
+    return cdr_frame_is_ended(frame) && frame->is_transfer &&
+           cdr_frame_is_ended(frame->parent);
 }
 
 // Each row of a chain of transfers has what that frame added to the state, and who
@@ -384,7 +382,7 @@ static cadre_status derive(loader *l, cadre_error *err)
         derive_script(tree, frame);
         if (tree->team->script != NULL)
             derive_results(tree, frame);
-        if (!is_ended(frame)) {
+        if (!cdr_frame_is_ended(frame)) {
             derive_before(l, frame, i + 1);
             continue;
         }
@@ -394,7 +392,7 @@ static cadre_status derive(loader *l, cadre_error *err)
             derive_before(l, frame, i + 1);
         if (frame->parent == NULL)
             continue;
-        if (is_ended(frame->parent))
+        if (cdr_frame_is_ended(frame->parent))
             cdr_frame_forget_loaded(frame);
         else
             cdr_usage_add(&frame->parent->usage, &frame->usage);
@@ -405,7 +403,7 @@ static cadre_status derive(loader *l, cadre_error *err)
 static cadre_status check_open(const cdr_tree *tree, cadre_error *err)
 {
     const cadre_frame *root = tree->root;
-    if (!is_ended(root))
+    if (!cdr_frame_is_ended(root))
         return CADRE_OK;
     return cadre_fail(err, CADRE_EINVAL,
                       "run %s has ended (%s); to go on in its conversation start a run "

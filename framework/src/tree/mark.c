@@ -37,7 +37,7 @@ static void notify(cadre_frame *frame)
 void cdr_frame_mark_locked(cadre_frame *frame, cdr_mark mark)
 {
     cdr_tree *tree = frame->tree;
-    if (frame->mark != CDR_MARK_NONE || frame->status >= CADRE_FRAME_COMPLETED)
+    if (frame->mark != CDR_MARK_NONE || cdr_frame_is_ended(frame))
         return;
     for (cadre_frame *at = frame; at != NULL; at = next_below(at, frame)) {
         if (at->mark != CDR_MARK_NONE)
@@ -83,7 +83,7 @@ void cdr_tree_take_mark(cdr_tree *tree, cadre_id frame, const char *reason)
     cadre_frame *at = tree->root;
     while (at != NULL && !cadre_id_equal(at->id, frame))
         at = next_below(at, tree->root);
-    if (at != NULL && at->mark == CDR_MARK_NONE && at->status < CADRE_FRAME_COMPLETED) {
+    if (at != NULL && at->mark == CDR_MARK_NONE && !cdr_frame_is_ended(at)) {
         cdr_tree_keep_reason(tree, reason);
         cdr_frame_mark_locked(at, cdr_mark_of(reason));
     }

@@ -283,7 +283,8 @@ int64_t cdr_outbox_event_locked(cadre_frame *frame, cadre_event *event,
     return event->seq;
 }
 
-void cdr_tree_show_take(cdr_tree *tree, cdr_event_node *list)
+// In order, to who reads the run and to who listens; may wait.
+static void show_take(cdr_tree *tree, cdr_event_node *list)
 {
     cdr_ear_tell(list);
     cdr_queue_push_take(&tree->queue, list);
@@ -296,7 +297,7 @@ void cdr_frame_show(cadre_frame *frame, const cadre_event *event)
     cdr_event_node *node = cdr_event_new(event, NULL);
     if (node != NULL)
         node->ear = frame->ear;
-    cdr_tree_show_take(frame->tree, node);
+    show_take(frame->tree, node);
 }
 
 void cdr_frame_show_delta(cadre_frame *frame, const cadre_event *event)
@@ -380,7 +381,7 @@ static void flush_once_locked(cdr_tree *tree) CDR_REQUIRES(tree->mu)
     if (err.status == CADRE_OK && has_refused(&batch))
         cdr_watch_look(tree->runtime, &err);
     if (err.status == CADRE_OK)
-        cdr_tree_show_take(tree, batch.events);
+        show_take(tree, batch.events);
     else
         cdr_event_free_list(batch.events);
     clear(&batch);

@@ -30,11 +30,8 @@ void cdr_outbox_request_locked(cdr_tree *tree, const char *id, const char *hash)
 int64_t cdr_outbox_event_locked(cadre_frame *frame, cadre_event *event,
                                 cdr_message *message, bool is_durable);
 
-// Shows events at once, in order, to who reads the run and to who listens; may wait.
-void cdr_tree_show_take(cdr_tree *tree, cdr_event_node *list);
-
-// The same for one passing event of a frame, addressed already. Nothing of a quiet or
-// marked frame is shown.
+// Shows one passing event of a frame at once, addressed already; may wait. Nothing of a
+// quiet or marked frame is shown.
 void cdr_frame_show(cadre_frame *frame, const cadre_event *event);
 void cdr_frame_show_delta(cadre_frame *frame, const cadre_event *event); // never waits
 void cdr_frame_await_room(cadre_frame *frame); // before a delta, on the run's threads

@@ -12,17 +12,12 @@ static bool wins(const cdr_race *race, const cadre_frame *ended)
     return !race->takes_any || ended->status == CADRE_FRAME_COMPLETED;
 }
 
-static bool is_ended(const cadre_frame *frame)
-{
-    return frame->status >= CADRE_FRAME_COMPLETED;
-}
-
 // The caller's own mark reaches the branches by itself.
 void cdr_race_stop_locked(cdr_race *race)
 {
     for (size_t i = 0; i < race->n_branches; i++) {
         cadre_frame *branch = race->branches[i];
-        if (branch == NULL || is_ended(branch))
+        if (branch == NULL || cdr_frame_is_ended(branch))
             continue;
         if (!race->is_decided)
             race->until_ms = cdr_tree_now_ms(branch->tree) + LOSER_MS;
@@ -74,7 +69,7 @@ void cdr_race_set_locked(cdr_race *race)
         if (branch == NULL)
             continue;
         branch->race = race;
-        if (is_ended(branch))
+        if (cdr_frame_is_ended(branch))
             cdr_race_settle_locked(branch);
     }
 }

@@ -1,6 +1,6 @@
 // The tree: all calls of one run, who owns whom, and what is written of them.
 //
-// Invariants (asserted here; a store enforces the same on its rows):
+// Invariants (asserted in this folder; a store enforces the same on its rows):
 //  1. Every call has one frame, registered before it runs, in the commit that creates
 //     what it owns.
 //  2. One root, by a flag set at birth.
@@ -14,12 +14,11 @@
 //  9. Ids are unique; durable events are totally ordered by `seq`.
 // 10. Order never depends on the wall clock.
 //
+// Frames are born in birth.h and end in ending.h; how they are kept is in children.h.
+//
 // Facts go to the outbox in order, under the tree's mutex. It is flushed before every
 // outside effect, before a strand stops or waits while others run, and before anyone is
 // told. One batch of a tree is under way at a time; who finds its facts in it waits.
-//
-// A frame that ended leaves memory once its parent has the outcome, unless the parent
-// gave its key by name and may ask again; then it stays until the parent leaves.
 //
 // Thread: functions that end in _locked need tree->mu; the others take it.
 #ifndef CDR_TREE_H
@@ -208,28 +207,10 @@ struct cdr_tree {
     cdr_hearing *hearings_ended; // and those that they may still tell
 };
 
-typedef struct cdr_birth {
-    cdr_frame_kind kind;
-    const char *name;
-    const cadre_agent *agent;
-    const char *key;                // NULL: "<name>#<n>"
-    bool is_named;                  // the key was given by the agent's own code
-    cdr_conversation *conversation; // a reference is taken; NULL: the parent's
-    cdr_conversation *opens;        // the same, when it is born with the frame
-    cdr_text *input;                // a reference is taken
-    cdr_scope_state *scope;
-    cadre_tools tools;
-    const cdr_ear *ear;  // NULL: the parent's
-    int64_t deadline_ms; // 0: the parent's; else in its place, as after a transfer
-    int64_t timeout_ms;  // 0: none of its own
-    int64_t started_ns;  // from when its time counts; 0: now
-    cadre_history history;
-    const char *session; // of the root: the name of its conversation; NULL: none
-    cadre_event *event;  // told instead of frame_start; a tool's call
-    bool reads_parent;   // a fork that may look at its parent's conversation
-    bool is_blocking, is_fork, is_quiet, is_transfer, is_pending, is_waiting;
-    bool replay_safe;
-} cdr_birth;
+static inline bool cdr_frame_is_ended(const cadre_frame *frame)
+{
+    return frame->status >= CADRE_FRAME_COMPLETED;
+}
 
 // The shorter of two times in ms, of which 0 is none.
 static inline int64_t cdr_shorter_ms(int64_t a, int64_t b)
@@ -247,60 +228,9 @@ static inline int64_t cdr_deadline_ms(int64_t started_ns, int64_t timeout_ms)
 cdr_tree *cdr_tree_new(cadre_team *team, cadre_error *err);
 void cdr_tree_free(cdr_tree *tree); // when no strand is left in it
 
-// What entering found: nothing, a record that ended, or one that was cut and goes on.
-typedef enum cdr_entered {
-    CDR_ENTERED_NEW,
-    CDR_ENTERED_AGAIN, // its input and conversation are there
-    CDR_ENTERED_RECORD // it answers from the record
-} cdr_entered;
-
-// Finds or makes a frame.
-// Errors: the parent's sticky status, ELIMIT (depth, with the path), EDIVERGED, EINVAL
-// (its key is in use), ENOMEM.
-cadre_status cdr_frame_enter_locked(cadre_frame *parent, const cdr_birth *birth,
-                                    cadre_frame **out, cdr_entered *how,
-                                    cadre_error *err) CDR_REQUIRES(parent->tree->mu);
-
-// Tells the runtime's witness, if there is one, that a call with this input has found
-// its frame. What enters a frame does so; for who looks it up by itself.
-void cdr_frame_witness_locked(const cadre_frame *record, const char *input);
-
 // A child by its key, as far as it is in memory; NULL: there is none.
 cadre_frame *cdr_frame_child_locked(cadre_frame *parent, const char *key)
     CDR_REQUIRES(parent->tree->mu);
-
-// Puts a frame from the record into its place: kept when it ended, else live.
-void cdr_frame_put_loaded_locked(cadre_frame *frame) CDR_REQUIRES(frame->tree->mu);
-
-// Takes a frame from the record out again: its parent ended, so nobody will ask.
-void cdr_frame_forget_loaded(cadre_frame *frame);
-cadre_frame *cdr_frame_new_root_locked(cdr_tree *tree, const cdr_birth *birth)
-    CDR_REQUIRES(tree->mu);
-
-// The root of a loaded tree goes on; the stream starts once more.
-void cdr_frame_resume_root_locked(cdr_tree *tree, int64_t timeout_ms)
-    CDR_REQUIRES(tree->mu);
-
-// pending -> running; a fact when `tell`.
-void cdr_frame_start_locked(cadre_frame *frame, bool tell);
-
-// Ends a frame that has no live children; open ones are ended first. A second ending
-// changes nothing. `failure` is taken over; texts are referenced.
-typedef struct cdr_ending {
-    cadre_frame_status status;
-    cadre_stop_reason stop_reason;
-    cdr_text *output;
-    cdr_failure *failure;
-    cadre_usage own;
-    int64_t seq; // of the event that told of it; 0: an agent's frame_end is told here
-} cdr_ending;
-void cdr_frame_end_locked(cadre_frame *frame, const cdr_ending *ending);
-
-// A frame whose `run` has returned waits for a person, somewhere below it.
-void cdr_frame_park_locked(cadre_frame *frame);
-
-// The parent has the outcome: the frame leaves memory, or is kept for its name.
-void cdr_frame_release_locked(cadre_frame *frame);
 
 // Is the message at this position of the frame's conversation hidden from it?
 bool cdr_frame_is_hidden(const cadre_frame *frame, size_t position);
@@ -339,6 +269,5 @@ const char *cdr_frame_referer(const cadre_frame *frame); // api, agent, agent_fo
 const cadre_frame *cdr_frame_nearest_agent(const cadre_frame *frame);
 char *cdr_frame_path_text(const cadre_frame *frame, cdr_arena *arena);
 int64_t cdr_tree_now_ms(const cdr_tree *tree);
-void cdr_usage_add(cadre_usage *sum, const cadre_usage *more);
 
 #endif

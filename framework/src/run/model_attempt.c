@@ -1,0 +1,273 @@
+// See model_attempt.h.
+#include "run/model_attempt.h"
+
+#include "base/units.h"
+#include "tree/birth.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/random.h>
+
+// --- Showing pieces ---
+
+static void show_piece(void *ctx, bool is_reasoning, const char *text, size_t len)
+{
+    cdr_model_call *call = ctx;
+    cadre_event event = call->delta;
+    if (call->holds_text && !is_reasoning)
+        return;
+    event.type = is_reasoning ? CADRE_EVENT_REASONING_DELTA : CADRE_EVENT_TEXT_DELTA;
+    event.u.delta.message_id = call->message_text;
+    event.u.delta.text = text;
+    event.u.delta.len = len;
+    if (call->model->ops->answer != NULL) // this is the frame's own thread
+        cdr_frame_await_room(call->frame);
+    cdr_frame_show_delta(call->frame, &event);
+}
+
+void cdr_model_show(cdr_model_call *call, cadre_event *event)
+{
+    event->frame_id = call->delta.frame_id;
+    event->thread_id = call->delta.thread_id;
+    event->agent = call->delta.agent;
+    event->is_main = call->delta.is_main;
+    cdr_frame_show(call->frame, event);
+}
+
+// --- One attempt ---
+
+static void on_done(void *ctx)
+{
+    cdr_model_call *call = ctx;
+    cdr_strand_settle(call->agent->work->strand, &call->pending);
+}
+
+static bool is_full(void *ctx)
+{
+    cdr_model_call *call = ctx;
+    cdr_queue *queue = &call->frame->tree->queue;
+    if (!cdr_queue_is_full(queue, &call->paused))
+        queue = cdr_ear_full(call->frame->ear, &call->paused);
+    call->paused_at = queue;
+    return queue != NULL;
+}
+
+static void resume_attempt(void *ctx)
+{
+    cdr_model_call *call = ctx;
+    cdr_attempt_resume(call->attempt);
+}
+
+void cdr_model_attempt_init(cdr_model_call *call)
+{
+    cdr_answer_init(&call->sink);
+    call->sink.on_delta = show_piece;
+    call->sink.ctx = call;
+    call->paused.resume = resume_attempt;
+    call->paused.ctx = call;
+}
+
+// Waits for the network; a mark or a deadline closes the transfer.
+static void await_attempt(cdr_model_call *call)
+{
+    cdr_strand *strand = call->agent->work->strand;
+    bool cancelled = false;
+    for (;;) {
+        unsigned seen = cdr_strand_seen(strand);
+        if (cdr_strand_is_settled(strand, &call->pending))
+            return;
+        if (!cancelled && cadre_frame_is_stopped(call->frame)) {
+            cdr_attempt_cancel(call->attempt);
+            cancelled = true;
+        }
+        cdr_strand_wait(strand, seen, call->frame->tree->runtime->clock,
+                        cancelled ? CDR_NEVER : call->frame->deadline_ms);
+    }
+}
+
+static cadre_status send_request(cdr_model_call *call, const cadre_http *http,
+                                 cadre_error *err)
+{
+    const cadre_model *model = call->model;
+    cdr_network *network = NULL;
+    cadre_status status =
+        cdr_runtime_network(call->frame->tree->runtime, &network, err);
+    if (status != CADRE_OK)
+        return status;
+    cdr_attempt_config config = {.ops = model->ops,
+                                 .state = model->state,
+                                 .http = http,
+                                 .sink = &call->sink,
+                                 .timeout_ms = model->times.timeout_ms,
+                                 .idle_timeout_ms = model->times.idle_timeout_ms,
+                                 .is_full = is_full,
+                                 .on_done = on_done,
+                                 .ctx = call};
+    call->pending = 1;
+    status = cdr_attempt_start(network, &config, &call->attempt, err);
+    if (status != CADRE_OK)
+        return status;
+    await_attempt(call);
+    if (call->paused_at != NULL)
+        cdr_queue_forget(call->paused_at, &call->paused);
+    status = cdr_attempt_finish(call->attempt, &call->retry_after_ms, err);
+    call->attempt = NULL;
+    return status;
+}
+
+static cadre_status attempt_wire(cdr_model_call *call, cadre_error *err)
+{
+    const cadre_model *model = call->model;
+    cadre_http http;
+    cdr_http_init(&http);
+    const char *key = model->api_key_env[0] == '\0' ? NULL : getenv(model->api_key_env);
+    call->request.api_key = key == NULL ? "" : key;
+    cadre_status status = model->ops->encode(model->state, &call->request, &http, err);
+    if (status == CADRE_OK && http.failed)
+        status = cadre_fail(err, CADRE_ENOMEM, "no memory for a request");
+    if (status == CADRE_OK)
+        status = send_request(call, &http, err);
+    cdr_http_fini(&http);
+    return status;
+}
+
+static cadre_status attempt_own(cdr_model_call *call, cadre_error *err)
+{
+    const cadre_model *model = call->model;
+    cdr_answer_clear(&call->sink);
+    cadre_status status =
+        model->ops->answer(model->state, call->frame, &call->request, &call->sink, err);
+    if (status == CADRE_OK)
+        status = cdr_answer_settle(&call->sink, err);
+    return status;
+}
+
+cadre_status cdr_model_take_step_locked(cdr_model_call *call, cadre_error *err)
+{
+    cdr_tree *tree = call->agent->tree;
+    int *used = &tree->script_used[call->agent->agent->index];
+    call->request.script_step = NULL;
+    if (!call->model->is_scripted)
+        return CADRE_OK;
+    cadre_status status =
+        cadre_script_next(tree->team->script, call->agent->name, call->view.last_input,
+                          call->script_at, &call->request.script_step, err);
+    if (*call->script_at > *used)
+        *used = *call->script_at;
+    return status;
+}
+
+static cadre_status take_next_step(cdr_model_call *call, cadre_error *err)
+{
+    cdr_tree *tree = call->agent->tree;
+    cdr_mutex_lock(&tree->mu);
+    cadre_status status = cdr_model_take_step_locked(call, err);
+    cdr_mutex_unlock(&tree->mu);
+    return status;
+}
+
+static cadre_status attempt_once(cdr_model_call *call, cadre_error *err)
+{
+    cadre_status status = CADRE_OK;
+    call->retry_after_ms = -1;
+    if (call->n_attempts++ > 0) // the first step was taken with the reservation
+        status = take_next_step(call, err);
+    if (status != CADRE_OK)
+        return status;
+    if (call->request.script_step != NULL)
+        call->retry_after_ms = call->request.script_step->error_retry_after_ms;
+    status = call->model->ops->answer != NULL ? attempt_own(call, err)
+                                              : attempt_wire(call, err);
+    cadre_status stopped = cdr_frame_stopped(call->frame, NULL);
+    if (stopped != CADRE_OK) {
+        cadre_error_clear(err);
+        return cdr_frame_stopped(call->frame, err);
+    }
+    return status;
+}
+
+// --- One after the other ---
+
+static int64_t backoff_ms(const cdr_model_times *times, int failed)
+{
+    uint32_t dice = 0;
+    int64_t wait = times->backoff_ms;
+    for (int i = 1; i < failed && wait < times->max_backoff_ms; i++)
+        wait *= 2;
+    if (wait > times->max_backoff_ms)
+        wait = times->max_backoff_ms;
+    if (getrandom(&dice, sizeof dice, 0) != (ssize_t)sizeof dice)
+        dice = 0;
+    return wait / 2 + (wait / 2) * (int64_t)(dice % 1000) / 1000;
+}
+
+// How long to wait before the next attempt; fails when the server asks for too much.
+static cadre_status next_wait(cdr_model_call *call, cadre_error *failure, int64_t *wait)
+{
+    const cdr_model_times *times = &call->model->times;
+    int64_t asked = call->retry_after_ms;
+    *wait = backoff_ms(times, call->frame->attempts);
+    if (asked > times->max_backoff_ms && asked > 0) {
+        char text[sizeof failure->text], wish[CDR_DURATION_TEXT_SIZE],
+            limit[CDR_DURATION_TEXT_SIZE];
+        snprintf(text, sizeof text, "%s", failure->text);
+        snprintf(failure->text, sizeof failure->text,
+                 "%.280s (the server asks to wait %s; retry.max_backoff is %s)", text,
+                 cdr_duration_text(asked, wish),
+                 cdr_duration_text(times->max_backoff_ms, limit));
+        return CADRE_EFAILED;
+    }
+    if (asked > *wait)
+        *wait = asked;
+    return CADRE_OK;
+}
+
+static void show_retry(cdr_model_call *call, const cadre_error *failure,
+                       int64_t wait_ms)
+{
+    cadre_event event = {.type = CADRE_EVENT_RETRY};
+    event.u.retry.attempt = call->frame->attempts;
+    event.u.retry.wait_ms = wait_ms;
+    event.u.retry.error =
+        (cadre_error_info){failure->error_class, failure->retryable, failure->text,
+                           call->delta.agent, call->delta.frame_id};
+    cdr_model_show(call, &event);
+}
+
+static cadre_status attempt_again(cdr_model_call *call, cadre_error *failure)
+{
+    cdr_tree *tree = call->frame->tree;
+    int64_t wait = 0;
+    cadre_status status = next_wait(call, failure, &wait);
+    if (status != CADRE_OK)
+        return status;
+    show_retry(call, failure, wait);
+    cadre_error_clear(failure);
+    // The millisecond it starts in may be nearly over, and a server's wish is
+    // a minimum.
+    status = cadre_frame_sleep(call->frame, wait + 1, failure);
+    if (status != CADRE_OK)
+        return status;
+    cdr_mutex_lock(&tree->mu);
+    cdr_frame_start_locked(call->frame, true);
+    cdr_mutex_unlock(&tree->mu);
+    status = cdr_tree_flush(tree, failure);
+    // With that commit it may have learnt of a mark.
+    return status == CADRE_OK ? cdr_frame_stopped(call->frame, failure) : status;
+}
+
+cadre_status cdr_model_attempt(cdr_model_call *call, cadre_error *failure)
+{
+    int max = call->model->times.max_attempts;
+    cadre_status status = cdr_frame_stopped(call->frame, failure);
+    while (status == CADRE_OK) {
+        status = attempt_once(call, failure);
+        if (status == CADRE_OK)
+            return CADRE_OK;
+        if (!failure->retryable || call->frame->mark != CDR_MARK_NONE ||
+            call->frame->attempts >= max)
+            return status;
+        status = attempt_again(call, failure);
+    }
+    return status;
+}

@@ -1,0 +1,30 @@
+// The attempts of a model call: one after the other, until one is whole.
+//
+// Rules:
+// 1. An attempt is sent after the commit that reserved it. What comes of it is shown at
+//    once; the network is paused while nobody takes that.
+// 2. A mark or a deadline closes the transfer.
+// 3. Between two attempts is a wait: what the server asks for, within the model's
+//    limits, or twice the wait before.
+// 4. A scripted model takes its step when the attempt is reserved.
+//
+// Thread: the strand that asks; pieces come on the network's.
+#ifndef CDR_MODEL_ATTEMPT_H
+#define CDR_MODEL_ATTEMPT_H
+
+#include "run/model_call.h"
+
+// Makes the call ready for its first attempt.
+void cdr_model_attempt_init(cdr_model_call *call);
+
+// Takes the script's next step for the call, if its model is scripted.
+cadre_status cdr_model_take_step_locked(cdr_model_call *call, cadre_error *err);
+
+// Shows an event of the call that is not stored.
+void cdr_model_show(cdr_model_call *call, cadre_event *event);
+
+// Makes attempts until one is whole; the answer is in call->sink. Errors: that of the
+// last attempt, or the frame's sticky status.
+cadre_status cdr_model_attempt(cdr_model_call *call, cadre_error *failure);
+
+#endif

@@ -1,0 +1,46 @@
+// A model call: the view becomes a request, attempts are made until one is whole, and
+// the answer is recorded with the frames of its tool calls in one commit.
+//
+// Order: before_model hooks; the call is reserved (its frame, durable) before anything
+// is sent; deltas are shown as they come, unless an after_model hook may yet change the
+// text; a failed attempt voids them by a `retry` event.
+//
+// Thread: the strand that asks.
+#ifndef CDR_MODEL_CALL_H
+#define CDR_MODEL_CALL_H
+
+#include "net/attempt.h"
+#include "run/model_hook.h"
+#include "run/offer.h"
+#include "run/view.h"
+#include "tree/outbox.h"
+
+// Everything one call needs, on the stack of its strand.
+typedef struct cdr_model_call {
+    cadre_frame *agent; // who asks
+    cadre_frame *frame; // the model frame
+    const cadre_model *model;
+    cdr_model_hook hook;
+    cdr_view view;
+    cdr_arena arena; // of the offered tools
+    cdr_offer offer;
+    cadre_request request;
+    char *system;
+    cadre_sink sink;
+    cadre_id message_id;
+    char message_text[CADRE_ID_TEXT_SIZE];
+    cdr_event_id id;
+    cadre_event delta; // addressed once, filled for each piece
+    cdr_paused paused;
+    cdr_queue *paused_at; // the one it waits for, or waited last; NULL: none
+    cdr_attempt *attempt;
+    int pending;
+    int64_t retry_after_ms;
+    int n_attempts; // in this process
+    int *script_at; // where the next scripted step is taken: the tree's, or its own
+    int own_at;
+    bool holds_text; // until it is whole, and its hooks have seen it
+    bool is_parked;  // its hooks wait for a person
+} cdr_model_call;
+
+#endif

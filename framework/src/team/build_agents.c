@@ -1,0 +1,228 @@
+// Agents built in C.
+#include "team/building.h"
+
+#include "team/file_schema.h"
+#include "team/option_names.h"
+#include "team/state_keys.h"
+
+static void add_names(cadre_team *team, cdr_name_refs *refs, const cadre_names *names,
+                      const cdr_at *at, const char *part)
+{
+    for (size_t i = 0; i < names->count; i++) {
+        cdr_at place = cdr_at_part(team, at, ": %s[%zu]", part, i);
+        if (names->items[i])
+            cdr_name_refs_add(team, refs, names->items[i], CADRE_HISTORY_DEFAULT,
+                              &place);
+        else
+            cdr_team_problem(team, &place, "expected a name, got NULL");
+    }
+}
+
+static void set_ref(cadre_team *team, cdr_name_ref *ref, const char *name,
+                    const cdr_at *at, const char *part)
+{
+    if (!name)
+        return;
+    ref->name = cdr_team_text(team, name);
+    ref->at = cdr_at_part(team, at, ": %s", part);
+}
+
+static void set_output_key(cadre_agent *agent, const char *key)
+{
+    if (!key)
+        return;
+    cdr_at place = cdr_at_part(agent->team, &agent->at, ": output_key");
+    cdr_agent_set_output_key(agent, key, &place);
+}
+
+static cadre_retry checked_retry(cadre_team *team, cadre_retry given, const cdr_at *at)
+{
+    cdr_at attempts = cdr_at_part(team, at, ": retry.attempts");
+    cdr_at backoff = cdr_at_part(team, at, ": retry.backoff_ms");
+    if (given.attempts < 0 || given.attempts > CDR_MAX_ATTEMPTS)
+        cdr_team_problem(team, &attempts,
+                         "expected 1 to %d, or 0 for the default, got %d",
+                         CDR_MAX_ATTEMPTS, given.attempts);
+    if (given.backoff_ms < 0)
+        cdr_team_problem(team, &backoff, "expected at least 0, got %lld",
+                         (long long)given.backoff_ms);
+    return (cadre_retry){given.attempts == 0 ? 1 : given.attempts, given.backoff_ms};
+}
+
+// --- Options ---
+
+static void on_option_name(void *ctx, const cdr_option_name *found)
+{
+    cadre_agent *agent = ctx;
+    cdr_at at = cdr_agent_option_at(agent, found->path);
+    cdr_name_refs_add(
+        agent->team,
+        found->is_tool ? &agent->option_tool_refs : &agent->option_agent_refs,
+        json_string_value(found->slot->value), CADRE_HISTORY_DEFAULT, &at);
+}
+
+static void find_option_names(cadre_agent *agent)
+{
+    if (!cdr_option_names(agent->ops->options_schema, agent->options, on_option_name,
+                          agent))
+        agent->team->problems.no_memory = true;
+}
+
+static void set_agent_options(cadre_agent *agent, const char *text)
+{
+    cdr_options_check check = {.team = agent->team, .at = &agent->at};
+    if (!agent->ops)
+        return;
+    agent->options =
+        cdr_building_parse_options(&check, agent->ops->options_schema, text);
+    agent->is_flawed |= !agent->options;
+    find_option_names(agent);
+}
+
+static const char *history_word(cadre_history history)
+{
+    switch (history) {
+    case CADRE_HISTORY_ALL:
+        return "all";
+    case CADRE_HISTORY_OWN:
+        return "own";
+    case CADRE_HISTORY_LAST:
+        return "last";
+    case CADRE_HISTORY_NONE:
+        return "none";
+    case CADRE_HISTORY_DEFAULT:
+        break;
+    }
+    return NULL;
+}
+
+// 0 stands for the default, which is left out.
+static json_t *limit_value(int limit)
+{
+    if (limit == CADRE_UNLIMITED)
+        return json_string("unlimited");
+    return limit != 0 ? json_integer(limit) : NULL;
+}
+
+// The options of an llm agent as a file would write them.
+static json_t *llm_options(const cadre_llm *llm)
+{
+    const char *history = history_word(llm->history);
+    json_t *options = json_object();
+    if (llm->instructions)
+        json_object_set_new(options, "instructions", json_string(llm->instructions));
+    if (history)
+        json_object_set_new(options, "history", json_string(history));
+    json_t *max_turns = limit_value(llm->max_turns);
+    json_t *max_bad_calls = limit_value(llm->max_bad_calls);
+    if (max_turns)
+        json_object_set_new(options, "max_turns", max_turns);
+    if (max_bad_calls)
+        json_object_set_new(options, "max_bad_calls", max_bad_calls);
+    return options;
+}
+
+static void set_llm_options(cadre_agent *agent, const cadre_llm *llm)
+{
+    cdr_options_check check = {
+        .team = agent->team, .at = &agent->at, .is_struct = true};
+    if (!agent->ops)
+        return;
+    json_t *given = llm_options(llm);
+    if (llm->instructions && !json_object_get(given, "instructions"))
+        cdr_agent_problem(agent, "instructions are not UTF-8");
+    agent->options =
+        cdr_building_read_options(&check, agent->ops->options_schema, given);
+    agent->is_flawed |= !agent->options;
+    find_option_names(agent);
+    json_decref(given);
+}
+
+// --- Agents ---
+
+// Starts an agent. NULL: told.
+static cadre_agent *start_agent(cadre_team *team, const char *type, const char *name)
+{
+    cdr_at at = cdr_building_place(team, "agent", name);
+    cadre_agent *agent = cdr_team_add_agent(team, type, name, &at);
+    if (agent)
+        cdr_agent_set_ops(agent, &at);
+    return agent;
+}
+
+cadre_agent *cadre_team_add_llm(cadre_team *team, const cadre_llm *given)
+{
+    cadre_llm llm;
+    if (!cdr_building_is_open(team, __func__) ||
+        !cdr_building_take(team, &llm, sizeof(llm), given, "CADRE_LLM") ||
+        !cdr_building_has_name(team, llm.name, "CADRE_LLM"))
+        return NULL;
+    cadre_agent *agent = start_agent(team, CDR_DEFAULT_AGENT_TYPE, llm.name);
+    if (!agent)
+        return NULL;
+    if (llm.description)
+        agent->info.description = cdr_team_text(team, llm.description);
+    set_ref(team, &agent->model_ref, llm.model, &agent->at, "model");
+    set_ref(team, &agent->fallback_ref, llm.loop_fallback, &agent->at, "loop_fallback");
+    add_names(team, &agent->tool_refs, &llm.tools, &agent->at, "tools");
+    add_names(team, &agent->handoff_refs, &llm.handoffs, &agent->at, "handoffs");
+    agent->instructions_at = cdr_at_part(team, &agent->at, ": instructions");
+    agent->timeout_ms = cdr_building_time(team, llm.timeout_ms, 0, &agent->at);
+    agent->quiet = llm.quiet;
+    set_output_key(agent, llm.output_key);
+    agent->hooks = cdr_building_hooks(team, llm.hooks);
+    agent->retry = checked_retry(team, llm.retry, &agent->at);
+    set_llm_options(agent, &llm);
+    return agent;
+}
+
+cadre_agent *cadre_team_add_topology(cadre_team *team, const char *type,
+                                     const cadre_topology *given)
+{
+    cadre_topology topology;
+    if (!cdr_building_is_open(team, __func__) ||
+        !cdr_building_take(team, &topology, sizeof(topology), given,
+                           "CADRE_TOPOLOGY") ||
+        !cdr_building_has_name(team, topology.name, "CADRE_TOPOLOGY"))
+        return NULL;
+    cadre_agent *agent = start_agent(team, type ? type : "", topology.name);
+    if (!agent)
+        return NULL;
+    if (topology.description)
+        agent->info.description = cdr_team_text(team, topology.description);
+    set_ref(team, &agent->entry_ref, topology.entry, &agent->at, "entry");
+    add_names(team, &agent->member_refs, &topology.members, &agent->at, "members");
+    agent->timeout_ms = cdr_building_time(team, topology.timeout_ms, 0, &agent->at);
+    agent->quiet = topology.quiet;
+    set_output_key(agent, topology.output_key);
+    agent->hooks = cdr_building_hooks(team, topology.hooks);
+    agent->retry = checked_retry(team, topology.retry, &agent->at);
+    set_agent_options(agent, topology.options);
+    return agent;
+}
+
+cadre_agent *cadre_team_add_function(cadre_team *team, const cadre_function *given)
+{
+    cadre_function function;
+    if (!cdr_building_is_open(team, __func__) ||
+        !cdr_building_take(team, &function, sizeof(function), given,
+                           "CADRE_FUNCTION") ||
+        !cdr_building_has_name(team, function.name, "CADRE_FUNCTION"))
+        return NULL;
+    cadre_agent *agent = start_agent(team, CDR_FUNCTION_TYPE, function.name);
+    if (!agent)
+        return NULL;
+    if (function.description)
+        agent->info.description = cdr_team_text(team, function.description);
+    if (!function.run)
+        cdr_agent_problem(agent, ".run is missing");
+    agent->function = function.run;
+    agent->function_ctx = function.ctx;
+    set_output_key(agent, function.output_key);
+    agent->hooks = cdr_building_hooks(team, function.hooks);
+    agent->retry = checked_retry(team, function.retry, &agent->at);
+    add_names(team, &agent->member_refs, &function.members, &agent->at, "members");
+    add_names(team, &agent->handoff_refs, &function.handoffs, &agent->at, "handoffs");
+    set_agent_options(agent, NULL);
+    return agent;
+}
