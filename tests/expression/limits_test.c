@@ -126,11 +126,11 @@ static void test_limits__libraries_and_values_are_read_only(void)
     expression_check_failure("function math.floor() end return 1",
                              EXPRESSION_WHERE ": line 1: libraries are read-only");
     expression_check_failure("state.score = 9 return 1", EXPRESSION_WHERE
-                             ": line 1: what an expression reads cannot be changed");
+                             ": line 1: what a script reads cannot be changed");
     expression_check_failure("table.sort(state.numbers) return 1", EXPRESSION_WHERE
-                             ": line 1: what an expression reads cannot be changed");
+                             ": line 1: what a script reads cannot be changed");
     expression_check_failure("table.insert(state.numbers, 1) return 1", EXPRESSION_WHERE
-                             ": line 1: what an expression reads cannot be changed");
+                             ": line 1: what a script reads cannot be changed");
 }
 
 static void test_limits__what_runs_away_is_cut(void)

@@ -316,6 +316,122 @@ static void test_sandbox__compiles_text_only(void)
     cdr_sandbox_free(NULL);
 }
 
+// --- Scripts that define functions ---
+
+// Calls what it is given with "told", as a listener; an error goes on after it.
+static int host_try(lua_State *lua)
+{
+    host *self = host_of(lua);
+    lua_settop(lua, 1);
+    cdr_sandbox_leave(cdr_sandbox_of(lua));
+    lua_pushvalue(lua, 1);
+    lua_pushliteral(lua, "told");
+    bool is_well = cdr_sandbox_try(lua, 1);
+    cdr_sandbox_enter(cdr_sandbox_of(lua));
+    self->n_after++;
+    CHECK_INT(lua_gettop(lua), 2); // its value, or its error
+    if (!is_well)
+        lua_error(lua);
+    return 1;
+}
+
+static void push_try(lua_State *lua, void *ctx)
+{
+    (void)ctx;
+    lua_pushcfunction(lua, host_try);
+}
+
+static cdr_sandbox *file_or_abort(const char *text)
+{
+    return sandbox_or_abort(text, CDR_SCRIPT_FILE);
+}
+
+// Calls `start` of a file with the function `try`.
+static char *call_start(cdr_sandbox *sandbox, host *self, cadre_status expected,
+                        cadre_error *err)
+{
+    json_t *value = NULL;
+    cdr_sandbox_run what = {.values = self,
+                            .take = take_json,
+                            .ctx = &value,
+                            .function = "start",
+                            .push_argument = push_try};
+    cadre_error_clear(err);
+    CHECK_STATUS(cdr_sandbox_run_script(sandbox, &what, err), expected, err);
+    char *shown = value ? json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
+    json_decref(value);
+    return shown;
+}
+
+static void test_sandbox__calls_a_function_that_the_script_defines_anew(void)
+{
+    cdr_sandbox *sandbox = file_or_abort("local n = 0\n"
+                                         "function start(try) n = n + 1 m = (m or 0) + "
+                                         "n return {n, m, start ~= nil} end");
+    for (int i = 0; i < 3; i++) {
+        host self = {.status = CADRE_OK};
+        cadre_error err = CADRE_ERROR_INIT;
+        char *value = call_start(sandbox, &self, CADRE_EFAILED, &err);
+        CHECK(value == NULL); // m is no name yet
+        CHECK_CONTAINS(err.text, WHERE ":2: unknown name 'm'");
+    }
+    cdr_sandbox_free(sandbox);
+    sandbox =
+        file_or_abort("local n = 0\nm = 0\n"
+                      "function start(try) n = n + 1 m = m + n return {n, m} end");
+    for (int i = 0; i < 3; i++) {
+        host self = {.status = CADRE_OK};
+        cadre_error err = CADRE_ERROR_INIT;
+        char *value = call_start(sandbox, &self, CADRE_OK, &err);
+        CHECK_TEXT(value, "[1,1]");
+        free(value);
+    }
+    cdr_sandbox_free(sandbox);
+}
+
+static void test_sandbox__passes_on_what_fails_in_a_function_that_c_calls(void)
+{
+    static const struct {
+        const char *body, *message;
+        cadre_status status;
+    } cases[] = {
+        {"error('no')", WHERE ":2: no", CADRE_EFAILED},
+        {"error({})", WHERE ":2: error() was given a table", CADRE_EFAILED},
+        {"fail()", "raised", CADRE_EPARKED},
+        {"while true do end", WHERE ":2: it takes more than 10 million steps",
+         CADRE_EFAILED},
+        {"local s = 'x' while true do s = s .. s end",
+         WHERE
+         ": it needs more than 1024 KiB of memory, and 4 times what the values take",
+         CADRE_EFAILED},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char text[300];
+        snprintf(text, sizeof(text),
+                 "function start(try) return try(function(x)\n%s end)\n end",
+                 cases[i].body);
+        cdr_sandbox *sandbox = file_or_abort(text);
+        host self = {.status = CADRE_EPARKED, .text = "raised"};
+        cadre_error err = CADRE_ERROR_INIT;
+        CHECK(call_start(sandbox, &self, cases[i].status, &err) == NULL);
+        CHECK_TEXT(err.text, cases[i].message);
+        CHECK_INT(self.n_after, 1); // the C code has returned
+        cdr_sandbox_free(sandbox);
+    }
+}
+
+static void test_sandbox__gives_the_value_of_a_function_that_c_calls(void)
+{
+    cdr_sandbox *sandbox = file_or_abort(
+        "function start(try) return try(function(x) return x .. '!' end) end");
+    host self = {.status = CADRE_OK};
+    cadre_error err = CADRE_ERROR_INIT;
+    char *value = call_start(sandbox, &self, CADRE_OK, &err);
+    CHECK_TEXT(value, "\"told!\"");
+    free(value);
+    cdr_sandbox_free(sandbox);
+}
+
 static const CU_TestInfo tests[] = {
     CHECK_TEST(test_sandbox__a_host_function_fails_with_its_own_status),
     CHECK_TEST(test_sandbox__a_script_cannot_hide_a_failure),
@@ -326,6 +442,9 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_sandbox__work_of_the_host_is_not_the_scripts),
     CHECK_TEST(test_sandbox__names_the_line_of_the_script),
     CHECK_TEST(test_sandbox__compiles_text_only),
+    CHECK_TEST(test_sandbox__calls_a_function_that_the_script_defines_anew),
+    CHECK_TEST(test_sandbox__passes_on_what_fails_in_a_function_that_c_calls),
+    CHECK_TEST(test_sandbox__gives_the_value_of_a_function_that_c_calls),
     CU_TEST_INFO_NULL,
 };
 

@@ -33,6 +33,9 @@ static const sample samples[] = {
     {"subagent-background", "Find three numbers", "main",
      "I have started it and will tell you.",
      "agent main; model fast; tool tasks; model fast; ", 2, 1, 0},
+    {"routing-hook", "I was charged twice, please refund me", "billing",
+     "Your 25 euros are on their way back to you.",
+     "agent desk; agent front; agent billing; model fast; ", 1, 0, 0},
     {"approval", "I was charged twice", "desk", "",
      "agent desk; model fast; tool refund; ask ask; ", 1, 0, 3},
 };

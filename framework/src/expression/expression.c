@@ -1,17 +1,11 @@
-// Expressions: a text or short form, and sandboxes in which the text is compiled.
-//
-// An evaluation takes an idle sandbox, or makes one, and puts it back. As many as
-// threads evaluate at once are made, which is about as many as there are processors;
-// MAX_IDLE are kept. One that failed is not: an error is rare, and leaves more behind
-// than it should.
+// Expressions: a text or a short form, and a pool of sandboxes for the text.
 #include "cadre/ext/expression.h"
 
 #include "base/brief.h"
 #include "base/json_iterable.h"
-#include "base/mutex.h"
 #include "expression/json_view.h"
 #include "expression/names.h"
-#include "expression/sandbox.h"
+#include "expression/sandbox_pool.h"
 #include "expression/short_form.h"
 #include "team/sized.h"
 
@@ -19,16 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_IDLE 8
-
 struct cadre_expression {
     cdr_short_form *form; // else a script
     char *where;
     char *text;
-    cdr_script script;
-    cdr_mutex mu;
-    cdr_sandbox *idle[MAX_IDLE]; // guarded by mu
-    size_t n_idle;               // guarded by mu
+    cdr_sandbox_pool pool;
 };
 
 enum {
@@ -95,66 +84,12 @@ static const cdr_sandbox_names names = {
     .measure = measure_values,
 };
 
-static cadre_status sandbox_new(const cadre_expression *expression, cdr_sandbox **out,
-                                cadre_error *err)
-{
-    cdr_sandbox *sandbox = NULL;
-    cadre_status status = cdr_sandbox_new(&names, &sandbox, err);
-    if (status == CADRE_OK)
-        status = cdr_sandbox_load(sandbox, &expression->script, err);
-    if (status == CADRE_OK)
-        *out = sandbox;
-    else
-        cdr_sandbox_free(sandbox);
-    return status;
-}
-
 // The idle sandboxes are no part of what an expression is.
-static cadre_expression *changeable(const cadre_expression *expression)
-{
-    return (cadre_expression *)(uintptr_t)expression;
-}
-
-static cadre_status take_sandbox(const cadre_expression *given, cdr_sandbox **out,
-                                 cadre_error *err)
-{
-    cadre_expression *expression = changeable(given);
-    cdr_sandbox *sandbox = NULL;
-    cdr_mutex_lock(&expression->mu);
-    if (expression->n_idle > 0)
-        sandbox = expression->idle[--expression->n_idle];
-    cdr_mutex_unlock(&expression->mu);
-    if (!sandbox)
-        return sandbox_new(given, out, err);
-    *out = sandbox;
-    return CADRE_OK;
-}
-
-static void put_sandbox(const cadre_expression *given, cdr_sandbox *sandbox)
-{
-    cadre_expression *expression = changeable(given);
-    cdr_mutex_lock(&expression->mu);
-    if (expression->n_idle < MAX_IDLE) {
-        expression->idle[expression->n_idle++] = sandbox;
-        sandbox = NULL;
-    }
-    cdr_mutex_unlock(&expression->mu);
-    cdr_sandbox_free(sandbox);
-}
-
 static cadre_status run(const cadre_expression *expression, const cdr_sandbox_run *what,
                         cadre_error *err)
 {
-    cdr_sandbox *sandbox = NULL;
-    cadre_status status = take_sandbox(expression, &sandbox, err);
-    if (status != CADRE_OK)
-        return status;
-    status = cdr_sandbox_run_script(sandbox, what, err);
-    if (status == CADRE_OK)
-        put_sandbox(expression, sandbox);
-    else
-        cdr_sandbox_free(sandbox);
-    return status;
+    cadre_expression *own = (cadre_expression *)(uintptr_t)expression;
+    return cdr_sandbox_pool_run(&own->pool, what, err);
 }
 
 static cadre_status read_values(const cadre_expression_values *given,
@@ -238,25 +173,23 @@ static cadre_status read_text(cadre_expression *expression, const json_t *writte
     if (!expression->text)
         return cadre_fail(err, CADRE_ENOMEM, "no memory for an expression");
     memcpy(expression->text, json_string_value(written), len + 1);
-    expression->script = (cdr_script){.text = expression->text,
-                                      .len = len,
-                                      .where = expression->where,
-                                      .kind = CDR_SCRIPT_EXPRESSION};
-    if (cdr_names_is_blank(&expression->script))
+    cdr_script script = {.text = expression->text,
+                         .len = len,
+                         .where = expression->where,
+                         .kind = CDR_SCRIPT_EXPRESSION};
+    if (cdr_names_is_blank(&script))
         return cadre_fail(err, CADRE_EINVAL, "%s: the expression is empty",
                           expression->where);
-    cdr_sandbox *sandbox = NULL;
     cadre_error why = CADRE_ERROR_INIT;
-    cadre_status status = sandbox_new(expression, &sandbox, &why);
-    if (status == CADRE_EINVAL && cdr_names_has_return(&expression->script)) {
+    cadre_status status = cdr_sandbox_pool_load(&expression->pool, &script, &why);
+    if (status == CADRE_EINVAL && cdr_names_has_return(&script)) {
         cadre_error_clear(&why);
-        expression->script.kind = CDR_SCRIPT_CHUNK;
-        status = sandbox_new(expression, &sandbox, &why);
+        script.kind = CDR_SCRIPT_CHUNK;
+        status = cdr_sandbox_pool_load(&expression->pool, &script, &why);
     }
     if (status != CADRE_OK)
         return cadre_fail(err, status, "%s", why.text);
-    put_sandbox(expression, sandbox);
-    return cdr_names_check(&expression->script, &names, err);
+    return cdr_names_check(&script, &names, err);
 }
 
 static cadre_status read_written(cadre_expression *expression, const json_t *written,
@@ -283,7 +216,7 @@ cadre_status cadre_expression_new(const json_t *written, const char *where,
     cadre_expression *expression = calloc(1, sizeof(*expression));
     if (!expression)
         return cadre_fail(err, CADRE_ENOMEM, "no memory for an expression");
-    cdr_mutex_init(&expression->mu);
+    cdr_sandbox_pool_init(&expression->pool, &names);
     expression->where = strdup(where);
     cadre_status status = read_written(expression, written, err);
     if (status == CADRE_OK)
@@ -297,10 +230,8 @@ void cadre_expression_free(cadre_expression *expression)
 {
     if (!expression)
         return;
-    for (size_t i = 0; i < expression->n_idle; i++)
-        cdr_sandbox_free(expression->idle[i]);
+    cdr_sandbox_pool_fini(&expression->pool);
     cdr_short_form_free(expression->form);
-    cdr_mutex_fini(&expression->mu);
     free(expression->where);
     free(expression->text);
     free(expression);

@@ -100,7 +100,7 @@ static int view_index(lua_State *lua)
 
 static int view_set(lua_State *lua)
 {
-    return luaL_error(lua, "what an expression reads cannot be changed");
+    return luaL_error(lua, "what a script reads cannot be changed");
 }
 
 static int view_len(lua_State *lua)

@@ -26,11 +26,14 @@ struct cdr_sandbox {
     lua_State *lua;
     const cdr_sandbox_names *names;
     const char *where;
+    cdr_script_kind kind;
     const void *values; // of the run under way
+    size_t (*measure)(const void *values);
     size_t used, idle_used;
     size_t limit; // SIZE_MAX: no run
     bool is_measured;
     bool hit_limit;
+    bool ran_out; // of memory, under cdr_sandbox_try
     int64_t steps_left;
     int64_t deadline_ns; // processor time; 0: nobody has asked yet
     int64_t left_at_ns;
@@ -55,15 +58,19 @@ const void *cdr_sandbox_values(lua_State *lua)
     return cdr_sandbox_of(lua)->values;
 }
 
+void cdr_sandbox_widen(cdr_sandbox *sandbox, size_t bytes)
+{
+    size_t room = SIZE_MAX - sandbox->limit;
+    sandbox->limit += bytes < room / 4 ? bytes * 4 : room;
+}
+
 size_t cdr_sandbox_limit(cdr_sandbox *sandbox)
 {
     if (!sandbox->is_measured) {
         sandbox->is_measured = true;
-        size_t size = sandbox->names->measure && sandbox->values
-                          ? sandbox->names->measure(sandbox->values)
-                          : 0;
-        size_t room = SIZE_MAX - sandbox->limit;
-        sandbox->limit += size < room / 4 ? size * 4 : room;
+        size_t size =
+            sandbox->measure && sandbox->values ? sandbox->measure(sandbox->values) : 0;
+        cdr_sandbox_widen(sandbox, size);
     }
     return sandbox->limit - sandbox->idle_used;
 }
@@ -250,10 +257,24 @@ void cdr_sandbox_free(cdr_sandbox *sandbox)
     free(sandbox);
 }
 
-// The message handler: finds the line, which C called from Lua does not always say.
+const char *cdr_script_at(cdr_script_kind kind, int line, char at[CDR_SCRIPT_AT_SIZE])
+{
+    if (line <= 0)
+        snprintf(at, CDR_SCRIPT_AT_SIZE, ": ");
+    else if (kind == CDR_SCRIPT_FILE)
+        snprintf(at, CDR_SCRIPT_AT_SIZE, ":%d: ", line);
+    else
+        snprintf(at, CDR_SCRIPT_AT_SIZE, ": line %d: ", line);
+    return at;
+}
+
+// The message handler: finds the line, which C called from Lua does not always say. An
+// error that is passed on keeps the one where it was raised.
 static int note_line(lua_State *lua)
 {
     lua_Debug at;
+    if (cdr_sandbox_of(lua)->line > 0)
+        return 1;
     for (int level = 0; lua_getstack(lua, level, &at); level++) {
         if (lua_getinfo(lua, "l", &at) && at.currentline > 0) {
             cdr_sandbox_of(lua)->line = at.currentline;
@@ -300,24 +321,22 @@ static cadre_status fail_message(const cdr_sandbox *sandbox, cadre_status status
     int line = read_message(sandbox->lua, message, sizeof(message));
     if (line == 0)
         line = sandbox->line;
-    char at[32] = "";
-    if (line > 0)
-        snprintf(at, sizeof(at), "line %d: ", line);
+    char at[CDR_SCRIPT_AT_SIZE];
     char hint[128] = "";
     if (wants_nil(sandbox, message))
         snprintf(hint, sizeof(hint), " (%s '%s' is nil)", sandbox->nil_kind,
                  sandbox->nil_name);
     cadre_error_class error_class =
         status == CADRE_EFAILED ? CADRE_CLASS_HOOK : CADRE_CLASS_ERROR;
-    return cadre_fail_class(err, status, error_class, false, "%s: %s%s%s",
-                            sandbox->where, at, message, hint);
+    return cadre_fail_class(err, status, error_class, false, "%s%s%s%s", sandbox->where,
+                            cdr_script_at(sandbox->kind, line, at), message, hint);
 }
 
 // `code` is Lua's; the error stands at the top of the stack.
 static cadre_status fail_lua(const cdr_sandbox *sandbox, int code, cadre_status status,
                              cadre_error *err)
 {
-    if (code != LUA_ERRMEM)
+    if (code != LUA_ERRMEM && !sandbox->ran_out)
         return fail_message(sandbox, status, err);
     if (!sandbox->hit_limit)
         return cadre_fail(err, CADRE_ENOMEM, "%s: no memory", sandbox->where);
@@ -335,6 +354,7 @@ static void begin(cdr_sandbox *sandbox, const void *values)
     sandbox->limit = sandbox->idle_used + CDR_SANDBOX_BYTES;
     sandbox->is_measured = false;
     sandbox->hit_limit = false;
+    sandbox->ran_out = false;
     sandbox->has_raised = false;
     sandbox->line = 0;
     sandbox->nil_name[0] = '\0';
@@ -386,6 +406,7 @@ cadre_status cdr_sandbox_load(cdr_sandbox *sandbox, const cdr_script *script,
     static const char give[] = "return ";
     lua_State *lua = sandbox->lua;
     sandbox->where = script->where;
+    sandbox->kind = script->kind;
     sandbox->idle_used = sandbox->used + script->len * 16; // room to compile
     begin(sandbox, NULL);
     pieces self = {.text = {give, script->text}, .len = {0, script->len}};
@@ -403,6 +424,32 @@ cadre_status cdr_sandbox_load(cdr_sandbox *sandbox, const cdr_script *script,
     return status;
 }
 
+bool cdr_sandbox_try(lua_State *lua, int n)
+{
+    cdr_sandbox *sandbox = cdr_sandbox_of(lua);
+    int function = lua_gettop(lua) - n;
+    cdr_sandbox_enter(sandbox);
+    lua_pushcfunction(lua, note_line);
+    lua_insert(lua, function);
+    int code = lua_pcall(lua, n, 1, function);
+    lua_remove(lua, function);
+    sandbox->ran_out |= code == LUA_ERRMEM;
+    cdr_sandbox_leave(sandbox);
+    return code == LUA_OK;
+}
+
+// (_ENV, ...): the function that the script has defined.
+static void call_function(lua_State *lua, const cdr_sandbox_run *run)
+{
+    lua_settop(lua, 1);
+    lua_pushstring(lua, run->function);
+    lua_rawget(lua, 1);
+    if (!lua_isfunction(lua, 2))
+        luaL_error(lua, "it defines no function '%s'", run->function);
+    run->push_argument(lua, run->ctx);
+    lua_call(lua, 1, 1);
+}
+
 // (script, metatable of _ENV, run): under lua_pcall.
 static int run_protected(lua_State *lua)
 {
@@ -410,9 +457,15 @@ static int run_protected(lua_State *lua)
     lua_createtable(lua, 0, 4);
     lua_pushvalue(lua, ENV_META);
     lua_setmetatable(lua, -2);
+    lua_replace(lua, ENV_META); // _ENV stands there now
+    lua_pushvalue(lua, ENV_META);
     lua_setupvalue(lua, SCRIPT, 1);
-    lua_settop(lua, SCRIPT);
+    lua_settop(lua, ENV_META);
+    lua_insert(lua, SCRIPT);
     lua_call(lua, 0, 1);
+    if (run->function)
+        call_function(lua, run);
+    lua_replace(lua, 1);
     run->take(lua, run->ctx);
     return 0;
 }
@@ -422,6 +475,7 @@ cadre_status cdr_sandbox_run_script(cdr_sandbox *sandbox, const cdr_sandbox_run 
 {
     lua_State *lua = sandbox->lua;
     begin(sandbox, run->values);
+    sandbox->measure = run->measure ? run->measure : sandbox->names->measure;
     lua_pushcfunction(lua, note_line);
     lua_pushcfunction(lua, run_protected);
     lua_pushvalue(lua, SCRIPT);

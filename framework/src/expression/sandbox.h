@@ -45,8 +45,15 @@ typedef struct cdr_sandbox_names {
 
 typedef enum cdr_script_kind {
     CDR_SCRIPT_EXPRESSION, // what stands after `return`
-    CDR_SCRIPT_CHUNK
+    CDR_SCRIPT_CHUNK,
+    CDR_SCRIPT_FILE // a chunk whose places are "WHERE:N: " in errors
 } cdr_script_kind;
+
+#define CDR_SCRIPT_AT_SIZE 32
+
+// What stands in errors between WHERE and the message: ": line 3: ", ":3: " of a file;
+// line 0: ": ". Returns `at`.
+const char *cdr_script_at(cdr_script_kind kind, int line, char at[CDR_SCRIPT_AT_SIZE]);
 
 typedef struct cdr_script {
     const char *text; // never bytecode
@@ -69,6 +76,11 @@ typedef struct cdr_sandbox_run {
     // Takes the value the script returned, at index 1; runs like a host function.
     void (*take)(lua_State *lua, void *ctx);
     void *ctx;
+    // With a name the script only defines functions: this one is called then, with the
+    // one argument that `push_argument` pushes, and its value is taken.
+    const char *function;
+    void (*push_argument)(lua_State *lua, void *ctx);
+    size_t (*measure)(const void *values); // in place of that of the names; or NULL
 } cdr_sandbox_run;
 
 // Runs the script. Errors: CADRE_EFAILED of class hook, "WHERE: line N: MESSAGE"; what
@@ -89,6 +101,15 @@ _Noreturn void cdr_sandbox_raise(lua_State *lua, cadre_status status,
 // Stand around what a host function does for a long time: it is not the script's.
 void cdr_sandbox_leave(cdr_sandbox *sandbox);
 void cdr_sandbox_enter(cdr_sandbox *sandbox);
+
+// Calls the function that stands below its `n` arguments at the top, for one value; for
+// code that a host function has called and that must return, such as a listener. False:
+// the error stands there; the host function passes it on with lua_error when that code
+// has returned, and nothing of the script runs before. Stands within _leave and _enter.
+bool cdr_sandbox_try(lua_State *lua, int n);
+
+// The run is given so many bytes more than was measured.
+void cdr_sandbox_widen(cdr_sandbox *sandbox, size_t bytes);
 
 // Keeps a reference until the run ends, so that a view of it may be pushed. Takes it
 // over, NULL too, which raises "not enough memory".

@@ -22,9 +22,7 @@ cadre_status cdr_hook_refuse(const cadre_frame *frame, bool unless_may_answer,
 
 const char *cdr_hook_place_name(cdr_hook_place place)
 {
-    static const char *const names[] = {"create",      "before_model", "after_model",
-                                        "before_tool", "after_tool",   "next"};
-    return names[place];
+    return cdr_hook_names[place];
 }
 
 static bool has(const cadre_hooks *hooks, cdr_hook_place place)

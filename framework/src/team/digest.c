@@ -161,6 +161,19 @@ static uint64_t texts_of_tools(const cadre_agent *agent)
     return sum;
 }
 
+// Of hooks in files; 0 when there are none.
+static uint64_t texts_of_hooks(const cdr_hook_set *set)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; set && i < CDR_N_HOOKS; i++) {
+        const cdr_hook_file *file = set->files[i];
+        if (file)
+            sum += spread(
+                add_bytes(add_text(START, cdr_hook_names[i]), file->text, file->len));
+    }
+    return sum;
+}
+
 static uint64_t texts_of(const cadre_agent *agent, uint64_t options)
 {
     uint64_t hash = add_text(START, agent->info.name);
@@ -171,6 +184,8 @@ static uint64_t texts_of(const cadre_agent *agent, uint64_t options)
     hash = add_text(hash, agent->model ? agent->model->provider : "");
     hash = add_text(hash, agent->model ? agent->model->model : "");
     hash = add_number(hash, agent->model ? agent->model->options_digest : 0);
+    if (agent->hook_set)
+        hash = add_number(hash, texts_of_hooks(agent->hook_set));
     return spread(add_number(hash, has_options_in_shape(agent) ? 0 : options));
 }
 
@@ -233,7 +248,7 @@ void cdr_seal_digests(cdr_sealing *sealing)
                  (unsigned)(shape >> 32));
     }
     shapes += shape_of_state(team);
-    texts += texts_of_state(team);
+    texts += texts_of_state(team) + texts_of_hooks(team->hook_set);
     shapes = spread(add_number(add_text(START, team->root->info.name), shapes));
     texts = spread(add_number(add_number(START, texts_of_inputs(team)), texts));
     snprintf(team->shape_digest, sizeof(team->shape_digest), "%016llx",

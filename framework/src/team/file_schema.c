@@ -26,6 +26,12 @@
 #define FREE "\"patternProperties\": {\"^x-\": true}"
 #define CALLS LIMIT("1000000000")
 #define DEPTH LIMIT("1000000")
+#define A_FILE "{\"type\": \"string\", \"format\": \"path\"}"
+#define HOOKS                                                                          \
+    "\"hooks\": {\"type\": \"object\", \"properties\": {"                              \
+    "\"create\": " A_FILE ", \"next\": " A_FILE ", "                                   \
+    "\"before_model\": " A_FILE ", \"after_model\": " A_FILE ", "                      \
+    "\"before_tool\": " A_FILE ", \"after_tool\": " A_FILE "}, " NOTES "}"
 
 static const char root_text[] =
     "{\"$schema\": \"https://json-schema.org/draft/2020-12/schema\","
@@ -42,6 +48,7 @@ static const char root_text[] =
     "      \"reducer\": {\"enum\": [\"replace\", \"append\", \"merge\", \"sum\"]},"
     "      \"default\": {}}, " NOTES "}},"
     "  \"script\": {\"type\": \"string\", \"format\": \"path\"},"
+    "  " HOOKS ","
     "  \"models\": {\"type\": \"object\", " FREE "},"
     "  \"tools\": {\"type\": \"object\", " FREE "},"
     "  \"agents\": {\"type\": \"object\", " FREE "},"
@@ -74,6 +81,7 @@ static const char agent_text[] =
     "      \"minimum\": 0, \"maximum\": 86400000}}, " NOTES "},"
     "  \"input_schema\": {\"type\": \"object\"},"
     "  \"output_key\": {\"type\": \"string\"},"
+    "  " HOOKS ","
     "  \"timeout\": " A_YEAR ","
     "  \"quiet\": {\"type\": \"boolean\"}},"
     " " NOTES "}";

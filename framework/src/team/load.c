@@ -199,6 +199,7 @@ static void load(cdr_loader *loader, const json_t *root)
         .inputs = is_partial(loader, root, "inputs"),
     };
     load_top(loader, root);
+    cdr_load_team_hooks(loader, root);
     load_section(loader, "inputs", load_input);
     load_section(loader, "state", load_state_key);
     load_section(loader, "models", cdr_load_model);

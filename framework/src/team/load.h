@@ -43,6 +43,11 @@ void cdr_load_agent(cdr_loader *loader, const cdr_entry *entry);
 void cdr_load_model(cdr_loader *loader, const cdr_entry *entry);
 void cdr_load_tool(cdr_loader *loader, const cdr_entry *entry);
 
+// Opens the files of an agent's hooks, and of the team's.
+void cdr_load_agent_hooks(cdr_loader *loader, cadre_agent *agent,
+                          const cdr_entry *entry);
+void cdr_load_team_hooks(cdr_loader *loader, const json_t *root);
+
 // The place of a member of what is written, under a path that is one longer.
 cdr_at cdr_load_member_at(cdr_loader *loader, const cdr_entry *entry, const char *key);
 cdr_at cdr_load_element_at(cdr_loader *loader, const cdr_entry *entry, const char *key,

@@ -236,6 +236,7 @@ void cdr_load_agent(cdr_loader *loader, const cdr_entry *entry)
     load_handoffs(loader, agent, entry);
     load_input_schema(loader, agent, entry);
     load_instructions_at(loader, agent, entry);
+    cdr_load_agent_hooks(loader, agent, entry);
     agent->timeout_ms = cdr_load_integer(entry->read, "timeout", 0);
     load_output_key(loader, agent, entry);
     agent->quiet = json_is_true(json_object_get(entry->read, "quiet"));

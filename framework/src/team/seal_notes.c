@@ -16,9 +16,24 @@ static void meet(reach *r, const cadre_agent *agent)
     r->queue[r->n_queue++] = agent;
 }
 
+// Hooks call agents by their names.
+static bool is_in_hooks(const cadre_team *team, const cadre_agent *agent)
+{
+    for (size_t i = 0; i < team->n_hook_files; i++) {
+        if (cdr_hook_file_mentions(team->hook_files[i], agent->info.name))
+            return true;
+    }
+    return false;
+}
+
 static void walk(reach *r, const cadre_agent *root)
 {
+    const cadre_team *team = root->team;
     meet(r, root);
+    for (size_t i = 0; i < team->n_agents && team->n_hook_files > 0; i++) {
+        if (is_in_hooks(team, team->agents[i]))
+            meet(r, team->agents[i]);
+    }
     for (size_t i = 0; i < r->n_queue; i++) {
         cadre_agents members = r->queue[i]->members;
         cadre_handoffs handoffs = r->queue[i]->handoffs;

@@ -89,6 +89,8 @@ void cadre_team_free(cadre_team *team)
         json_decref(team->inputs[i].schema);
     cdr_state_keys_fini(team);
     cadre_script_free(team->script);
+    for (size_t i = 0; i < team->n_hook_files; i++)
+        cdr_hook_file_close(team->hook_files[i]);
     json_decref(team->agent_index);
     json_decref(team->model_index);
     json_decref(team->tool_index);

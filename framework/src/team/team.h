@@ -23,6 +23,7 @@
 #include "base/arena.h"
 #include "base/mutex.h"
 #include "team/digest.h"
+#include "team/hook_file.h"
 #include "team/problems.h"
 
 // A name that stands for something until sealing.
@@ -68,7 +69,8 @@ struct cadre_agent {
     cadre_status (*function)(void *ctx, cadre_frame *frame, cadre_error *err);
     void *function_ctx;
     // Resolved:
-    const cadre_hooks *hooks; // its own; NULL: none
+    const cadre_hooks *hooks;     // its own; NULL: none
+    const cdr_hook_set *hook_set; // those of a file; NULL: none
     cadre_agents members;
     cadre_handoffs handoffs;
     cadre_tools tools;
@@ -171,7 +173,10 @@ struct cadre_team {
     cadre_script *script;    // loaded at sealing when the runtime is offline, or when a
                              // model of provider `script` is used
     cadre_limits limits;
-    const cadre_hooks *hooks; // of every agent's frame; NULL: none
+    const cadre_hooks *hooks;     // of every agent's frame; NULL: none
+    const cdr_hook_set *hook_set; // those of a file; NULL: none
+    cdr_hook_file **hook_files;   // all that are named
+    size_t n_hook_files;
     cdr_partial partial;
     cdr_at agents_at, script_at;   // in a file: of the keys, or of the whole file
     struct cdr_document *document; // the file, while the team is sealed; borrowed

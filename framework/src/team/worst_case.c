@@ -55,8 +55,11 @@ static int64_t cost_of_runs(runner *runners, size_t n, int64_t left)
     return sum;
 }
 
-static bool has_tool_that_calls(const cadre_agent *agent)
+// Hooks, and some tools, may call any agent, or none.
+static bool may_call_more(const cadre_agent *agent)
 {
+    if (agent->hooks || agent->team->hooks)
+        return true;
     for (size_t i = 0; i < agent->tools.count; i++) {
         if (agent->tools.items[i]->ops->calls_agents)
             return true;
@@ -104,7 +107,7 @@ cadre_status cdr_cost_add(cdr_cost *costs, const cadre_shape_info *shape,
     const cadre_agent *agent = shape->agent;
     cdr_cost *cost = &costs[agent->index];
     cadre_status status = shape->is_known ? add_up(costs, agent, shape, err) : CADRE_OK;
-    if (!shape->is_known || has_tool_that_calls(agent)) {
+    if (!shape->is_known || may_call_more(agent)) {
         cost->model_calls = CADRE_UNLIMITED;
         cost->is_deeper = true;
     }

@@ -1,14 +1,12 @@
 // Documents: from a file to values, and what the file says about each.
 #include "team/yaml.h"
 
+#include "base/file_text.h"
 #include "team/document_builder.h"
 #include "team/source_text.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static bool is_json_name(const char *name)
 {
@@ -87,55 +85,15 @@ cadre_status cdr_document_parse(const char *name, const char *text, size_t len,
     return CADRE_OK;
 }
 
-static cadre_status fail_read(const char *path, int number, cadre_error *err)
-{
-    char text[128];
-    return cadre_fail_class(err, CADRE_EIO, CADRE_CLASS_CONFIG, false,
-                            "cannot read '%s': %s", path,
-                            strerror_r(number, text, sizeof text));
-}
-
-// Reads at most `size` bytes, from a pipe too. Returns their number; -1: errno.
-static ssize_t read_all(int file, char *text, size_t size)
-{
-    size_t len = 0;
-    while (len < size) {
-        ssize_t n = read(file, text + len, size - len);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return -1;
-        if (n == 0)
-            break;
-        len += (size_t)n;
-    }
-    return (ssize_t)len;
-}
-
 cadre_status cdr_document_load(const char *path, cdr_document **out, cadre_error *err)
 {
-    cadre_status status;
     // One byte more than is allowed shows that the file is too large.
     size_t size = CDR_DOCUMENT_MAX_BYTES + 1 + sizeof "\xEF\xBB\xBF" - 1;
-    char *text = malloc(size);
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (!text) {
-        status = cadre_fail(err, CADRE_ENOMEM, "%s: no memory to read the file", path);
-        goto out;
-    }
-    if (file < 0) {
-        status = fail_read(path, errno, err);
-        goto out;
-    }
-    ssize_t len = read_all(file, text, size);
-    if (len < 0) {
-        status = fail_read(path, errno, err);
-        goto out;
-    }
-    status = cdr_document_parse(path, text, (size_t)len, out, err);
-out:
-    if (file >= 0)
-        close(file);
+    char *text = NULL;
+    size_t len = 0;
+    cadre_status status = cdr_file_text_read(path, size, &text, &len, err);
+    if (status == CADRE_OK)
+        status = cdr_document_parse(path, text, len, out, err);
     free(text);
     return status;
 }
