@@ -81,7 +81,7 @@ extern const cadre_agent_ops cadre_topology_chain;
 const cadre_agent_ops cadre_topology_chain = {
     .struct_size = sizeof(cadre_agent_ops),
     .type = "chain",
-    .summary = "the members answer one after the other",
+    .summary = "the members answer one after the other, in one conversation",
     .options_schema = "{\"history\": {\"type\": \"string\","
                       "   \"enum\": [\"all\", \"own\", \"last\", \"none\"]}}",
     .state_size = sizeof(chain),

@@ -113,7 +113,7 @@ extern const cadre_agent_ops cadre_topology_coordinator;
 const cadre_agent_ops cadre_topology_coordinator = {
     .struct_size = sizeof(cadre_agent_ops),
     .type = "coordinator",
-    .summary = "the entry leads and calls the other members as tools",
+    .summary = "the entry leads; its model calls the other members as tools",
     .options_schema = "{\"history\": {\"type\": \"string\", \"default\": \"none\","
                       "   \"enum\": [\"none\", \"all\"]}}",
     .state_size = sizeof(coordinator),

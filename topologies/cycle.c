@@ -197,7 +197,7 @@ extern const cadre_agent_ops cadre_topology_cycle;
 const cadre_agent_ops cadre_topology_cycle = {
     .struct_size = sizeof(cadre_agent_ops),
     .type = "cycle",
-    .summary = "the members answer in turn until one of them escalates",
+    .summary = "the members answer in turn until one escalates or a test holds",
     .options_schema = "{\"max_iterations\": {\"type\": [\"integer\", \"string\"],"
                       "   \"format\": \"limit\", \"minimum\": 1, \"maximum\": 1000000,"
                       "   \"default\": 10},"

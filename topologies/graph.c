@@ -197,7 +197,7 @@ extern const cadre_agent_ops cadre_topology_graph;
 const cadre_agent_ops cadre_topology_graph = {
     .struct_size = sizeof(cadre_agent_ops),
     .type = "graph",
-    .summary = "nodes run when edges lead to them, those that are ready together",
+    .summary = "nodes and edges: branches, joins, loops, and a shared state",
     .options_schema = schema,
     .state_size = sizeof(cdr_graph),
     .names_entry = true,

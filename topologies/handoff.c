@@ -53,7 +53,7 @@ extern const cadre_agent_ops cadre_topology_handoff;
 const cadre_agent_ops cadre_topology_handoff = {
     .struct_size = sizeof(cadre_agent_ops),
     .type = "handoff",
-    .summary = "the entry answers or hands over along the members' handoffs",
+    .summary = "the entry answers, or hands over along the members' handoffs",
     .block = "transfer",
     .options_schema = CADRE_DIALOGUE_OPTIONS,
     .state_size = sizeof(handoff),

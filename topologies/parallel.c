@@ -228,7 +228,7 @@ extern const cadre_agent_ops cadre_topology_parallel;
 const cadre_agent_ops cadre_topology_parallel = {
     .struct_size = sizeof(cadre_agent_ops),
     .type = "parallel",
-    .summary = "all members at once: all of their answers, or the first one",
+    .summary = "all members at once: all answers, the first success or the first end",
     .options_schema =
         "{\"wait\": {\"enum\": [\"all\", \"any\", \"race\"], \"default\": \"all\"},"
         " \"output\": {\"type\": \"string\", \"minLength\": 1},"

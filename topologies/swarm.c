@@ -30,7 +30,7 @@ extern const cadre_agent_ops cadre_topology_swarm;
 const cadre_agent_ops cadre_topology_swarm = {
     .struct_size = sizeof(cadre_agent_ops),
     .type = "swarm",
-    .summary = "every member may hand over to every other",
+    .summary = "the entry answers, or hands over; every member to every other",
     .block = "transfer",
     .options_schema = CADRE_DIALOGUE_OPTIONS,
     .state_size = sizeof(swarm),

@@ -1,7 +1,7 @@
 // Programs that are killed: `cadre run` gets a SIGKILL at a random moment, and so does
 // the first one that goes on with what was cut. What the next one leaves is what an
-// undisturbed run leaves, and no tool has run twice. Over the samples with tools, and a
-// team whose tool writes down each run of it.
+// undisturbed run leaves, and no tool has run twice. Over samples, and a team whose
+// tool writes down each run of it.
 //
 // CADRE_TEST_SEED repeats a series of moments; CADRE_TEST_ROUNDS makes it longer.
 #include "support/folder.h"
@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 enum {
-    ROUNDS = 200,
+    ROUNDS = 400,
     SECONDS = 40, // unless rounds are asked for
     THREADS = 4,  // a killed program is mostly waited for
     N_CALLS = 4,
@@ -116,6 +116,63 @@ static subject subjects[] = {
                "    - {text: It is known.}\n",
      .input = "Find three numbers",
      .is_background = true},
+    {.name = "helpdesk-swarm",
+     .team = "samples/helpdesk-swarm/team.yaml",
+     .script = "agents:\n"
+               "  front: [{handoff: {to: network, message: No Wi-Fi.}, delay: 15ms}]\n"
+               "  network: [{handoff: {to: accounts, message: Locked?}, delay: 15ms}]\n"
+               "  accounts:\n"
+               "    - {tool_calls: [{name: account_status, arguments: {login: mira}}],"
+               " delay: 15ms}\n"
+               "    - {handoff: {to: devices, message: By nb-217.}, delay: 15ms}\n"
+               "  devices: [{text: Join again., chunks: 2, delay: 15ms}]\n",
+     .input = "I am mira. I have no Wi-Fi."},
+    {.name = "design-review",
+     .team = "samples/design-review/team.yaml",
+     .script =
+         "agents:\n"
+         "  lead:\n"
+         "    - {tool_calls: [{name: designer, arguments: {request: Design it.}}],"
+         " delay: 10ms}\n"
+         "    - {tool_calls: [{name: designer, arguments: {request: Mend it.}}],"
+         " delay: 10ms}\n"
+         "    - {text: It is designed., chunks: 2, delay: 10ms}\n"
+         "  designer: [{text: A box., delay: 20ms}, {text: A lid., delay: 20ms}]\n",
+     .input = "We need a box"},
+    {.name = "article-chain",
+     .team = "samples/article-chain/team.yaml",
+     .script = "agents:\n"
+               "  planner: [{text: One point., delay: 15ms}]\n"
+               "  researcher: [{text: One fact., delay: 15ms}]\n"
+               "  writer: [{text: A text., chunks: 2, delay: 15ms}]\n"
+               "  proofreader: [{text: The text., chunks: 2, delay: 15ms}]\n",
+     .input = "Why?"},
+    {.name = "write-and-review",
+     .team = "samples/write-and-review/team.yaml",
+     .script = "agents:\n"
+               "  writer:\n"
+               "    - {text: Bad., delay: 15ms}\n"
+               "    - {text: Good., delay: 15ms}\n"
+               "  reviewer:\n"
+               "    - {text: Not bad., delay: 15ms}\n"
+               "    - {escalate: true, delay: 15ms}\n",
+     .input = "Write"},
+    {.name = "question-router",
+     .team = "samples/question-router/team.yaml",
+     .script = "agents:\n"
+               "  classifier: [{text: The price., delay: 10ms}]\n"
+               "  researcher: [{text: 12., delay: 10ms}, {text: 13., delay: 10ms}]\n"
+               "  analyst:\n"
+               "    - {text: \"MISSING: last year\", delay: 10ms}\n"
+               "    - {text: \"It grows.\", delay: 10ms}\n",
+     .input = "How much?"},
+    {.name = "three-sources",
+     .team = "samples/three-sources/team.yaml",
+     .script = "agents:\n"
+               "  local: [{error: {status: refused}, delay: 10ms}]\n"
+               "  small: [{text: Ja., delay: 60ms}]\n"
+               "  large: [{text: Doch., delay: 1m}]\n",
+     .input = "Yes"},
 };
 
 enum {

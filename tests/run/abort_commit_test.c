@@ -361,7 +361,13 @@ static void test_abort__of_a_sample_lets_nothing_start(void)
 {
     static const char *const samples[] = {"samples/hello/team.yaml",
                                           "samples/customer-desk/team.yaml",
-                                          "samples/subagent-foreground/team.yaml"};
+                                          "samples/subagent-foreground/team.yaml",
+                                          "samples/helpdesk-swarm/team.yaml",
+                                          "samples/design-review/team.yaml",
+                                          "samples/article-chain/team.yaml",
+                                          "samples/write-and-review/team.yaml",
+                                          "samples/question-router/team.yaml",
+                                          "samples/company/team.yaml"};
     for (size_t i = 0; i < sizeof samples / sizeof samples[0]; i++) {
         sample = samples[i];
         check_every_commit(abort_here, make_sample);

@@ -12,7 +12,7 @@
 typedef struct sample {
     const char *folder, *input;
     const char *agent, *output;
-    const char *frames; // names of all frames, parents first
+    const char *frames; // all of them, what is below one right after it
     int model_calls, tool_calls;
     int exit_status; // 3: it waits for an answer
 } sample;
@@ -38,6 +38,67 @@ static const sample samples[] = {
      "agent desk; agent front; agent billing; model fast; ", 1, 0, 0},
     {"approval", "I was charged twice", "desk", "",
      "agent desk; model fast; tool refund; ask ask; ", 1, 0, 3},
+    {"design-review", "We need short links for our newsletter", "lead",
+     "Two web servers answer redirects from a copy of the links in memory; PostgreSQL "
+     "keeps them and is backed up each night. Clicks are counted per link and hour, "
+     "with no address, and written once a minute. Open: who pays for the domain for "
+     "five years.",
+     "agent review; agent lead; model fast; "
+     "tool analyst; agent analyst; model fast; model fast; "
+     "tool designer; agent designer; model fast; model fast; "
+     "tool reviewer; agent reviewer; model fast; model fast; "
+     "tool designer; agent designer; model fast; model fast; ",
+     9, 4, 0},
+    {"helpdesk-swarm", "I am mira. Since I changed my password I have no Wi-Fi.",
+     "devices",
+     "Your laptop still sends the old password and locks you out. Forget the Wi-Fi "
+     "\"office\" in its settings, wait 15 minutes, and join with the new password.",
+     "agent helpdesk; agent front; model fast; tool transfer_to_agent; "
+     "agent network; model fast; tool transfer_to_agent; "
+     "agent accounts; model fast; tool account_status; model fast; "
+     "tool transfer_to_agent; agent devices; model fast; ",
+     5, 4, 0},
+    {"article-chain", "Why is the sky blue at noon and red at dusk?", "proofreader",
+     "Sunlight is a mix of all colours of the rainbow. On its way to us it hits the "
+     "air, and the air scatters blue light about four times as much as red. So at "
+     "noon, blue comes from everywhere: the sky is blue. At dusk, the light crosses "
+     "up to 40 times as much air. The blue is lost on the way, and what arrives is "
+     "red.",
+     "agent article; agent planner; model fast; agent researcher; model fast; "
+     "agent writer; model fast; agent proofreader; model fast; ",
+     4, 0, 0},
+    {"write-and-review", "Tell the neighbours that the water is off on 3 March",
+     "writer",
+     "Dear neighbours, on Tuesday, 3 March, the water is off from 9 to 12: the main "
+     "pipe is renewed. Please fill a bucket or two before. Thank you!",
+     "agent letter; agent writer; model fast; agent reviewer; model fast; "
+     "agent writer; model fast; agent reviewer; model fast; "
+     "agent writer; model fast; agent reviewer; model fast; tool escalate; ",
+     6, 1, 0},
+    {"question-router", "Is a heat pump cheaper than gas for my house?", "router",
+     "The heat pump: it takes 4,000 kWh of power, 1,200 euros a year. Gas takes "
+     "13,300 kWh, about 1,470 euros.",
+     "agent router; agent classifier; model fast; "
+     "agent researcher; model good; agent analyst; model good; "
+     "agent researcher; model good; agent analyst; model good; ",
+     5, 0, 0},
+    {"company", "We need a page that tells customers what our hours cost", "chief",
+     "You get a price page: a slider for the hours, the price beside it, the 10 % off "
+     "from 40 hours on marked. The calculation is written and tested, 40 hours "
+     "included. We can put it online on Thursday.",
+     "agent company; agent chief; model good; "
+     "tool engineering; agent engineering; agent tech_lead; model good; "
+     "tool coder; agent coder; model good; model good; "
+     "tool tester; agent tester; model fast; model good; "
+     "tool coder; agent coder; model good; model good; "
+     "tool product; agent product; agent product_lead; model good; "
+     "tool designer; agent designer; model fast; model good; model good; ",
+     12, 6, 0},
+    {"three-sources", "The train is late today.", "first",
+     "Der Zug hat heute Versp\u00e4tung.",
+     "agent first; agent local; model local; agent small; model small; "
+     "agent large; model large; ",
+     3, 0, 0},
 };
 
 enum {
@@ -81,17 +142,23 @@ static void test_samples__answer_on_stdout_and_tree_on_stderr(void)
     }
 }
 
-// Writes "KIND NAME; " for each frame.
-static void list_frames(const json_t *frames, char *text, size_t size)
+// Adds "KIND NAME; " for each frame below a parent (NULL: of the root). What works at
+// the same time is listed one after the other.
+static void list_frames(const json_t *frames, const char *parent, char *text,
+                        size_t size)
 {
-    size_t len = 0;
-
-    text[0] = '\0';
-    for (size_t i = 0; i < json_array_size(frames) && len < size; i++) {
+    for (size_t i = 0; i < json_array_size(frames); i++) {
         const json_t *frame = json_array_get(frames, i);
+        const json_t *above = json_object_get(frame, "parent_id");
         const char *kind = json_string_value(json_object_get(frame, "kind"));
         const char *name = json_string_value(json_object_get(frame, kind));
-        len += (size_t)snprintf(text + len, size - len, "%s %s; ", kind, name);
+        size_t len = strlen(text);
+        if (parent ? !json_is_string(above) || strcmp(json_string_value(above), parent)
+                   : !json_is_null(above))
+            continue;
+        snprintf(text + len, size - len, "%s %s; ", kind, name);
+        list_frames(frames, json_string_value(json_object_get(frame, "id")), text,
+                    size);
     }
 }
 
@@ -103,9 +170,9 @@ static json_int_t number_at(const json_t *object, const char *key)
 static void check_result(const sample *it, const json_t *result)
 {
     const json_t *usage = json_object_get(result, "usage");
-    char frames[512];
+    char frames[1024] = "";
 
-    list_frames(json_object_get(result, "frames"), frames, sizeof(frames));
+    list_frames(json_object_get(result, "frames"), NULL, frames, sizeof(frames));
     CHECK_TEXT(frames, it->frames);
     CHECK_TEXT(json_string_value(json_object_get(result, "status")),
                it->exit_status == 3 ? "waiting" : "completed");

@@ -8,7 +8,8 @@
 //   - when asked for, what was there after each commit.
 // Frames and what was said must then be those of the first run, and each call that is
 // in the record must be made again with the same input. What may differ is not looked
-// at: ids, times, attempts, restarts.
+// at: ids, times, attempts, restarts, and how far those came who lost in a batch that
+// waits for any or for the first. (Who wins there must not be chance in the script.)
 //
 // With a whole record no model is asked and no tool or step runs. After a commit what
 // was not recorded by then happens again: models are asked, tools and steps run, those

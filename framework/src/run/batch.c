@@ -182,15 +182,23 @@ static void end_entry(entry *e, const cdr_ending *ending)
     cdr_mutex_unlock(&tree->mu);
 }
 
-static void fail_entry(entry *e)
+static void fail_entry(entry *e, const cadre_error *why, cdr_ending ending)
 {
     char id[CADRE_ID_TEXT_SIZE];
     const cadre_frame *frame = child_of(e);
     cadre_id_text(frame->id, id);
-    cdr_ending ending = {.status = CADRE_FRAME_FAILED,
-                         .stop_reason = CADRE_STOP_ERROR,
-                         .failure = cdr_failure_new(&e->err, frame->name, id)};
+    ending.failure = cdr_failure_new(why, frame->name, id);
     end_entry(e, &ending);
+}
+
+// A loser of the record.
+static void drop_entry(entry *e)
+{
+    cadre_error why = CADRE_ERROR_INIT;
+    cdr_frame_stopped(child_of(e), &why);
+    fail_entry(
+        e, &why,
+        (cdr_ending){.status = CADRE_FRAME_ABORTED, .stop_reason = CADRE_STOP_ABORTED});
 }
 
 static void start(batch_run *batch, entry *e)
@@ -202,7 +210,9 @@ static void start(batch_run *batch, entry *e)
     if (cdr_pool_run(tree->runtime->pool, run_branch, b, &e->err) == CADRE_OK)
         return;
     e->is_started = false;
-    fail_entry(e);
+    fail_entry(
+        e, &e->err,
+        (cdr_ending){.status = CADRE_FRAME_FAILED, .stop_reason = CADRE_STOP_ERROR});
     cdr_park_settle(tree, b->parent, &batch->pending);
 }
 
@@ -214,14 +224,12 @@ static bool must_run(const entry *e)
 // Starts all, but for `own`; losers of a recorded winner only end.
 static void start_all(batch_run *batch, const entry *own)
 {
-    static const cdr_ending lost = {.status = CADRE_FRAME_ABORTED,
-                                    .stop_reason = CADRE_STOP_ABORTED};
     for (size_t i = 0; i < batch->n; i++) {
         entry *e = &batch->entries[i];
         if (!must_run(e) || e == own)
             continue;
         if (batch->race.winner < batch->n && child_of(e)->mark == CDR_MARK_OWNER)
-            end_entry(e, &lost);
+            drop_entry(e);
         else
             start(batch, e);
     }

@@ -41,7 +41,8 @@ static cadre_status index_frames(cdr_picture *p, cadre_error *err)
     const cadre_id none = {0, 0};
     p->ids = cdr_arena_alloc(&p->arena, (p->n_frames + 1) * sizeof *p->ids);
     p->places = cdr_arena_alloc(&p->arena, (p->n_frames + 1) * sizeof *p->places);
-    if (p->ids == NULL || p->places == NULL)
+    p->is_loser = cdr_arena_alloc(&p->arena, (p->n_frames + 1) * sizeof *p->is_loser);
+    if (p->ids == NULL || p->places == NULL || p->is_loser == NULL)
         return no_memory(err);
     for (size_t i = 0; i < p->n_frames; i++) {
         const cadre_frame_info *info = &p->frames[i];
@@ -55,6 +56,38 @@ static cadre_status index_frames(cdr_picture *p, cadre_error *err)
             return no_memory(err);
     }
     return CADRE_OK;
+}
+
+int cdr_picture_find_place(const cdr_picture *picture, cadre_id place)
+{
+    return index_in(&picture->by_place, place);
+}
+
+// Was its work not needed any more? A caller that diverged needs nobody's.
+static bool was_dropped(const cdr_picture *picture, const cadre_frame_info *info)
+{
+    return strcmp(info->abort_reason, "owner") == 0 && info->parent >= 0 &&
+           picture->frames[info->parent].stop_reason != CADRE_STOP_DIVERGED;
+}
+
+// Parents come first.
+void cdr_picture_note_losers(cdr_picture *picture,
+                             bool (*was_left)(void *ctx, cadre_id frame), void *ctx)
+{
+    for (size_t i = 0; i < picture->n_frames; i++) {
+        const cadre_frame_info *info = &picture->frames[i];
+        bool is_below = info->parent >= 0 && picture->is_loser[info->parent];
+        bool is_left = was_left != NULL && was_left(ctx, picture->ids[i]);
+        picture->is_loser[i] = is_below || (was_dropped(picture, info) && !is_left);
+    }
+}
+
+bool cdr_picture_has_lost(const cdr_picture *of, size_t frame, const cdr_picture *other)
+{
+    int there = -1;
+    for (int at = (int)frame; at >= 0 && there < 0; at = of->frames[at].parent)
+        there = cdr_picture_find_place(other, of->places[at]);
+    return of->is_loser[frame] || (there >= 0 && other->is_loser[there]);
 }
 
 // --- Conversations ---

@@ -30,6 +30,7 @@ typedef struct cdr_picture {
     size_t n_frames, n_messages;
     cadre_id *ids;    // of frames
     cadre_id *places; // of frames: what the keys from the root come to
+    bool *is_loser;   // of frames, see below
     cdr_id_table by_id, by_place, talks_by_id;
     cdr_talk *talks;
     size_t n_talks;
@@ -45,6 +46,19 @@ void cdr_picture_fini(cdr_picture *picture);
 // The frame's place in the list; -1: there is none.
 int cdr_picture_find(const cdr_picture *picture, cadre_id frame);
 
+// The frame with these keys from the root; -1: there is none.
+int cdr_picture_find_place(const cdr_picture *picture, cadre_id place);
+
+// Notes the losers: who was stopped because its work was not needed any more, as the
+// others of a batch are when one has won, and what is below them. Not one that
+// `was_left` (or NULL) knows: it was only stopped because nobody called it again.
+void cdr_picture_note_losers(cdr_picture *picture,
+                             bool (*was_left)(void *ctx, cadre_id frame), void *ctx);
+
+// Did the frame lose in one of the pictures? How far it came is chance then.
+bool cdr_picture_has_lost(const cdr_picture *of, size_t frame,
+                          const cdr_picture *other);
+
 // A conversation by its id as text; NULL: there is none.
 cdr_talk *cdr_picture_talk(const cdr_picture *picture, const char *id);
 
@@ -52,7 +66,8 @@ cdr_talk *cdr_picture_talk(const cdr_picture *picture, const char *id);
 const char *cdr_picture_path(const cdr_picture *picture, int frame, cdr_arena *arena);
 
 // Tells each difference of the two, frame by frame, then conversation by conversation,
-// of which only the first message that differs is told. False: no memory.
+// of which only the first message that differs is told. Losers are not looked at.
+// False: no memory.
 typedef struct cdr_on_difference {
     void (*tell)(void *ctx, const cadre_difference *difference);
     void *ctx;

@@ -135,15 +135,12 @@ static void compare_frame(comparison *c, int nth, int nth_again)
              opener_path(c, c->again, b->conversation_id));
 }
 
-static int find_place(const cdr_picture *p, cadre_id place)
-{
-    return (int)(uintptr_t)cdr_id_table_get(&p->by_place, place) - 1;
-}
-
 static void compare_frames(comparison *c)
 {
     for (size_t i = 0; i < c->first->n_frames; i++) {
-        int again = find_place(c->again, c->first->places[i]);
+        if (cdr_picture_has_lost(c->first, i, c->again))
+            continue;
+        int again = cdr_picture_find_place(c->again, c->first->places[i]);
         if (again >= 0)
             compare_frame(c, (int)i, again);
         else
@@ -151,7 +148,8 @@ static void compare_frames(comparison *c)
                  NULL);
     }
     for (size_t i = 0; i < c->again->n_frames; i++)
-        if (find_place(c->first, c->again->places[i]) < 0)
+        if (cdr_picture_find_place(c->first, c->again->places[i]) < 0 &&
+            !cdr_picture_has_lost(c->again, i, c->first))
             tell(c, (subject){c->again, (int)i}, "frame", NULL,
                  c->again->frames[i].kind);
 }
@@ -298,9 +296,10 @@ static void compare_talks(comparison *c)
 {
     for (size_t i = 0; i < c->first->n_talks; i++) {
         const cdr_talk *a = &c->first->talks[i];
-        if (a->opener < 0)
+        if (a->opener < 0 ||
+            cdr_picture_has_lost(c->first, (size_t)a->opener, c->again))
             continue;
-        int opener = find_place(c->again, c->first->places[a->opener]);
+        int opener = cdr_picture_find_place(c->again, c->first->places[a->opener]);
         const cdr_talk *b =
             opener < 0
                 ? NULL

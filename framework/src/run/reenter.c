@@ -75,6 +75,7 @@ static cadre_status keep_first(again *a, life *l, const cadre_result *result,
     snprintf(a->trace, sizeof a->trace, "%s", cadre_run_trace_id(l->run));
     a->first = l->picture;
     l->picture = (cdr_picture){.record = NULL};
+    cdr_picture_note_losers(&a->first, NULL, NULL);
     a->result.n_frames = a->first.n_frames;
     a->result.n_messages = a->first.n_messages;
     a->result.status = result->status;
@@ -178,6 +179,20 @@ static bool has_run_again(const again *a, const cdr_cut *cut, const finds *f,
            (info->parent < 0 || cdr_id_table_get(&f->by_id, id) != NULL);
 }
 
+typedef struct looker {
+    const again *again;
+    const cdr_cut *cut;
+    const finds *finds;
+} looker;
+
+// Is it of the record, and nobody asked for it?
+static bool was_left(void *ctx, cadre_id frame)
+{
+    const looker *l = ctx;
+    return cdr_journal_has(&l->again->journal, l->cut, frame) &&
+           cdr_id_table_get(&l->finds->by_id, frame) == NULL;
+}
+
 // Fills `must_ask` by frame. What handed over is not run again.
 static bool *list_run_again(const again *a, const cdr_cut *cut, const finds *f)
 {
@@ -194,7 +209,7 @@ static bool *list_run_again(const again *a, const cdr_cut *cut, const finds *f)
 }
 
 // Tells of what was asked for with another input, or not at all. False: no memory.
-static bool tell_finds(teller *t, const finds *f)
+static bool tell_finds(teller *t, const finds *f, const cdr_picture *now)
 {
     const again *a = t->again;
     bool *must_ask = list_run_again(a, t->cut, f);
@@ -211,7 +226,8 @@ static bool tell_finds(teller *t, const finds *f)
             tell_of(t, i,
                     (cadre_difference){
                         .field = "input", .first = info->input, .again = it->input});
-        if (it == NULL && info->parent >= 0 && must_ask[info->parent])
+        if (it == NULL && info->parent >= 0 && must_ask[info->parent] &&
+            !cdr_picture_has_lost(&a->first, i, now))
             tell_of(t, i,
                     (cadre_difference){
                         .field = "asked for", .first = info->kind, .again = NULL});
@@ -246,8 +262,10 @@ static cadre_status enter_again(again *a, const cdr_cut *cut, cadre_error *err)
         return status;
     l.runtime->witness = &witness;
     status = resume(a, &l, cut, err);
-    if (status == CADRE_OK &&
-        (!tell_finds(&t, &f) || !cdr_picture_compare(&a->first, &l.picture, &on)))
+    if (status == CADRE_OK)
+        cdr_picture_note_losers(&l.picture, was_left, &(looker){a, cut, &f});
+    if (status == CADRE_OK && (!tell_finds(&t, &f, &l.picture) ||
+                               !cdr_picture_compare(&a->first, &l.picture, &on)))
         status = cadre_fail(err, CADRE_ENOMEM, "no memory to compare two runs");
     life_close(&l);
     cdr_id_table_fini(&f.by_id);
