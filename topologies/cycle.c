@@ -6,12 +6,12 @@
 // the tool `escalate`, and there is no `until`, its last member is lent it.
 #include "cadre/ext/agent.h"
 #include "cadre/ext/rule.h"
-#include "cadre/ext/rule.h"
 #include "cadre/ext/shape.h"
 #include "cadre/ext/tool.h"
 #include "cadre/ext/turn.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct cycle {
@@ -22,22 +22,83 @@ typedef struct cycle {
     cadre_rule until;           // or not set
 } cycle;
 
-// Has the agent the tool, or one of those it delegates to? Other cycles keep theirs.
+// Agents that were met on the way down; each once, however many ways lead there.
+typedef struct search {
+    const cadre_agent **met;
+    size_t n_met, capacity;
+} search;
+
+static bool meet(search *s, cadre_agents agents)
+{
+    for (size_t i = 0; i < agents.count; i++) {
+        size_t at = 0;
+        while (at < s->n_met && s->met[at] != agents.items[i])
+            at++;
+        if (at < s->n_met)
+            continue;
+        if (s->n_met == s->capacity) {
+            size_t capacity = s->capacity == 0 ? 16 : 2 * s->capacity;
+            void *grown = realloc(s->met, capacity * sizeof(*s->met));
+            if (grown == NULL)
+                return false;
+            s->met = grown;
+            s->capacity = capacity;
+        }
+        s->met[s->n_met++] = agents.items[i];
+    }
+    return true;
+}
+
+static bool is_of_type(const cadre_agent *agent, const char *type)
+{
+    return strcmp(cadre_agent_get_info(agent)->type, type) == 0;
+}
+
+// Has it the tool? What a function does is not known; its code may escalate.
 static bool can_escalate(const cadre_agent *agent)
 {
     cadre_tools tools = cadre_agent_tools(agent);
-    cadre_agents members = cadre_agent_members(agent);
-    if (strcmp(cadre_agent_get_info(agent)->type, "function") == 0)
-        return true; // its code may
-    if (strcmp(cadre_agent_get_info(agent)->type, "cycle") == 0)
-        return false;
+    if (is_of_type(agent, "function"))
+        return true;
     for (size_t i = 0; i < tools.count; i++)
         if (strcmp(cadre_tool_get_type(tools.items[i]), "escalate") == 0)
             return true;
-    for (size_t i = 0; i < members.count; i++)
-        if (can_escalate(members.items[i]))
-            return true;
     return false;
+}
+
+// Can one of the members, or of those they delegate to? Other cycles keep theirs.
+// False: no memory.
+static bool find_end(cadre_agents members, bool *is_ended)
+{
+    search s = {NULL, 0, 0};
+    bool has_memory = meet(&s, members);
+    for (size_t i = 0; i < s.n_met && has_memory && !*is_ended; i++) {
+        if (is_of_type(s.met[i], "cycle"))
+            continue;
+        *is_ended = can_escalate(s.met[i]);
+        has_memory = meet(&s, cadre_agent_members(s.met[i]));
+    }
+    free(s.met);
+    return has_memory;
+}
+
+// The nth of an iteration.
+static const cadre_agent *member_at(const cycle *self, size_t nth)
+{
+    if (nth == 0)
+        return self->members.items[self->first];
+    return self->members.items[nth <= self->first ? nth - 1 : nth];
+}
+
+// The tool is of no use to one that asks no model.
+static void note_no_end(const cycle *self, const cadre_agent_config *config)
+{
+    const cadre_agent *last = member_at(self, self->members.count - 1);
+    if (cadre_agent_members(last).count > 0 && !is_of_type(last, "llm"))
+        config->note(config, "",
+                     "only max_iterations ends it: no member has a tool of type "
+                     "escalate, and the last one, which would be lent it, asks no "
+                     "model; add one, or write until");
 }
 
 static cadre_status cycle_init(void *state, const cadre_agent_config *config,
@@ -53,22 +114,15 @@ static cadre_status cycle_init(void *state, const cadre_agent_config *config,
         self->first++;
     if (until != NULL && !cadre_rule_read(&self->until, config, "until", until))
         return CADRE_EINVAL;
-    for (size_t i = 0; i < self->members.count && !is_ended; i++)
-        is_ended = can_escalate(self->members.items[i]);
+    if (!is_ended && !find_end(self->members, &is_ended))
+        return cadre_fail(err, CADRE_ENOMEM, "no memory for a cycle");
     if (is_ended)
         return CADRE_OK;
+    note_no_end(self, config);
     self->escalate = config->builtin_tool(config, "escalate");
     return self->escalate != NULL
                ? CADRE_OK
                : cadre_fail(err, CADRE_ENOMEM, "no memory for a cycle");
-}
-
-// The nth of an iteration.
-static const cadre_agent *member_at(const cycle *self, size_t nth)
-{
-    if (nth == 0)
-        return self->members.items[self->first];
-    return self->members.items[nth <= self->first ? nth - 1 : nth];
 }
 
 // What `until` looks at.
@@ -173,6 +227,15 @@ static const char *name_at(const cycle *self, size_t nth)
     return cadre_agent_get_info(member_at(self, nth))->name;
 }
 
+// How often in a round.
+static int64_t turns_of(const cycle *self, const cadre_agent *member)
+{
+    int64_t n = 0;
+    for (size_t i = 0; i < self->members.count; i++)
+        n += self->members.items[i] == member;
+    return n;
+}
+
 static void cycle_shape(const void *state, cadre_shape *shape)
 {
     const cycle *self = state;
@@ -181,7 +244,9 @@ static void cycle_shape(const void *state, cadre_shape *shape)
     for (size_t i = 0; i < n; i++) {
         cadre_shape_set_end(shape, name_at(self, i));
         if (self->max_iterations != CADRE_UNLIMITED)
-            cadre_shape_set_runs(shape, name_at(self, i), self->max_iterations);
+            cadre_shape_set_runs(shape, name_at(self, i),
+                                 turns_of(self, member_at(self, i)) *
+                                     self->max_iterations);
         if (i + 1 < n)
             cadre_shape_add_edge(shape, name_at(self, i), name_at(self, i + 1),
                                  CADRE_SHAPE_ALWAYS, NULL);

@@ -114,6 +114,38 @@ static void test_c08__gives_the_range_of_each_number(void)
     cadre_team_free(team);
 }
 
+// The limits of topologies, each with what it may be.
+static void test_c08__gives_the_range_of_each_topologys_limits(void)
+{
+    cadre_team *team = load("c08-limits-and-numbers/topologies.yaml", CADRE_ECONFIG);
+    size_t n_problems = 0;
+    const char *const *problems = cadre_team_problems(team, &n_problems);
+    static const char *const expected[][2] = {
+        {":3:46: agents.loop.timeout:", "a duration such as"},
+        {":3:73: agents.loop.cycle.max_iterations:", "from 1 to 1000000, got -1"},
+        {":4:60: agents.far.cycle.max_iterations:",
+         "from 1 to 1000000, got 1000000000"},
+        {":5:32: agents.deep.timeout:", "a duration such as"},
+        {":5:76: agents.deep.graph.nodes.x.timeout:", "a duration such as"},
+        {":5:92: agents.deep.graph.max_steps:", "from 1 to 1000000000, got 4294967297"},
+        {":6:67: agents.desk.transfer.max_handoffs:", "or 'unlimited', got 3.7"},
+        {":6:80: agents.desk.transfer.window:", "or 'unlimited', got \"10\""},
+        {":6:94: agents.desk.transfer.repeat:", "got 0; write 'unlimited'"},
+        {":7:64: agents.crowd.transfer.min_unique:", "from 1 to 1000000, got -1"},
+        {":7:82: agents.crowd.transfer.node_timeout:", "a duration such as"},
+        {":7:99: agents.crowd.transfer.max_handoffs:", "from 1 to 1000000"},
+        {":9:45: agents.b.retry.attempts:", "from 1 to 100, got 0"},
+        {":9:57: agents.b.retry.backoff:", "a whole number and a unit"},
+    };
+    size_t n = sizeof expected / sizeof *expected;
+    CHECK_INT(n_problems, n);
+    for (size_t i = 0; i < n_problems && i < n; i++) {
+        CHECK_CONTAINS(problems[i], expected[i][0]);
+        CHECK_CONTAINS(problems[i], expected[i][1]);
+    }
+    cadre_team_free(team);
+}
+
 static void test_c08__refuses_zero_and_says_what_to_write(void)
 {
     cadre_team *team = load("c08-limits-and-numbers/zero.yaml", CADRE_ECONFIG);
@@ -148,6 +180,7 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_c05__takes_text_as_it_is_written),
     CHECK_TEST(test_c05__refuses_yes_where_a_boolean_is_wanted),
     CHECK_TEST(test_c08__gives_the_range_of_each_number),
+    CHECK_TEST(test_c08__gives_the_range_of_each_topologys_limits),
     CHECK_TEST(test_c08__refuses_zero_and_says_what_to_write),
     CHECK_TEST(test_c08__turns_a_limit_off),
     CU_TEST_INFO_NULL,

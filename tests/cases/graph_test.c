@@ -1,4 +1,4 @@
-// The case files of graphs.
+// The case files of graphs, and of branches that share a key.
 #include "support/case_files.h"
 #include "support/check.h"
 #include "support/recorder.h"
@@ -127,6 +127,27 @@ static void test_o17__one_key_of_two_branches_needs_a_reducer(void)
     }
 }
 
+static void test_o17__one_key_of_two_members_needs_a_reducer(void)
+{
+    char problems[2000];
+    cadre_team_free(load("o17-parallel-same-key", "parallel_refused.yaml", problems,
+                         sizeof problems));
+    CHECK_CONTAINS(problems, "agent 'both': 'p' and 'q' may run at the same time and "
+                             "both have output_key 'result'");
+    for (int i = 0; i < 10; i++) {
+        played p;
+        const cadre_frame_info *frames = NULL;
+        size_t n = 0;
+        if (play(&p, "o17-parallel-same-key", "parallel_reduced.yaml", "x")) {
+            CHECK_OK(p.status, &p.err);
+            CHECK_TEXT(p.result->text, "## p\nP\n\n## q\nQ");
+            CHECK_OK(cadre_run_frames(p.run, &frames, &n, &p.err), &p.err);
+            CHECK_TEXT(frames[0].delta, "{\"result\":[\"P\",\"Q\"]}");
+        }
+        finish(&p);
+    }
+}
+
 static void test_o23__what_leads_to_no_end_is_told_when_it_is_loaded(void)
 {
     static const char *const cases[][2] = {
@@ -151,6 +172,7 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_o14__a_branch_not_taken_does_not_hold_the_join),
     CHECK_TEST(test_o16__what_a_route_gives_must_be_one_of_its_nodes),
     CHECK_TEST(test_o17__one_key_of_two_branches_needs_a_reducer),
+    CHECK_TEST(test_o17__one_key_of_two_members_needs_a_reducer),
     CHECK_TEST(test_o23__what_leads_to_no_end_is_told_when_it_is_loaded),
     CU_TEST_INFO_NULL,
 };

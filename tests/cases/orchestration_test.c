@@ -1,7 +1,10 @@
-// The case files of orchestration, played as handoff teams from their team files.
+// The case files of orchestration, played from their team files.
 #include "support/check.h"
 #include "support/case_files.h"
+#include "support/program.h"
 #include "support/recorder.h"
+
+#include "cadre/trace.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +23,7 @@ typedef struct played {
 static played p;
 
 // `script` NULL: the one the team names.
-static bool play_in(const char *name, const char *script, const cadre_run_config *what)
+static bool start_in(const char *name, const char *script, const cadre_run_config *what)
 {
     char folder[CASE_PATH_BYTES];
     char team[CASE_PATH_BYTES + 16];
@@ -37,8 +40,20 @@ static bool play_in(const char *name, const char *script, const cadre_run_config
         !CHECK_OK(cadre_team_load(p.runtime, team, &p.team, &p.err), &p.err) ||
         !CHECK_OK(cadre_run_start(p.team, what, &p.run, &p.err), &p.err))
         return false;
+    return true;
+}
+
+static void read_to_the_end(void)
+{
     recorder_read(&p.recorder, p.run);
     p.status = cadre_run_wait(p.run, &p.result, &p.err);
+}
+
+static bool play_in(const char *name, const char *script, const cadre_run_config *what)
+{
+    if (!start_in(name, script, what))
+        return false;
+    read_to_the_end();
     return true;
 }
 
@@ -176,6 +191,208 @@ static void test_o07__unknown_tool_is_answered_and_the_other_runs(void)
     finish();
 }
 
+// --- Coordinators ---
+
+static const char *results(void)
+{
+    return recorder_text(&p.recorder, CADRE_EVENT_TOOL_RESULT);
+}
+
+static int starts_of(const char *agent)
+{
+    int n = 0;
+    for (size_t i = 0; i < p.recorder.n_events; i++)
+        n += p.recorder.events[i].type == CADRE_EVENT_FRAME_START &&
+             strcmp(p.recorder.events[i].agent, agent) == 0;
+    return n;
+}
+
+static void test_o09__bad_arguments_are_answered_and_start_nobody(void)
+{
+    if (play("o09-member-call-bad-args", NULL, "x")) {
+        check_answer("boss", "ok");
+        CHECK_INT(starts_of("m"), 2);
+        CHECK_INT(recorder_count(&p.recorder, CADRE_EVENT_TOOL_RESULT), 4);
+        const char *broken = strstr(results(), "boss: m invalid_arguments ");
+        if (CHECK(broken != NULL)) {
+            const char *missing = strstr(broken + 1, "boss: m invalid_arguments ");
+            if (CHECK(missing != NULL))
+                CHECK_CONTAINS(missing, "request");
+        }
+        CHECK_CONTAINS(results(), "boss: m ok r-object\nboss: m ok r-good\n");
+        CHECK_CONTAINS(recorder_text(&p.recorder, CADRE_EVENT_MESSAGE_END),
+                       "m: user {\"title\":\"T\",\"n\":1}\n");
+    }
+    finish();
+}
+
+// What the coordinator was told: the results of its first answer, as they are sent.
+static void test_o10__a_failed_member_leaves_the_others_alone(void)
+{
+    if (play("o10-one-member-fails", NULL, "x")) {
+        check_answer("boss", "end");
+        CHECK_INT(model_calls_of("a"), 1);
+        CHECK_INT(model_calls_of("b"), 1);
+        CHECK_INT(model_calls_of("c"), 1);
+        CHECK_CONTAINS(results(), "boss: a ok r-a\n");
+        CHECK_CONTAINS(results(), "boss: b tool_error ");
+        CHECK_CONTAINS(results(), "bad");
+        CHECK_CONTAINS(results(), "boss: c ok r-c\n");
+        CHECK_LACKS(recorder_text(&p.recorder, CADRE_EVENT_FRAME_END), "aborted");
+    }
+    finish();
+}
+
+static void test_o10__an_abort_of_the_run_still_stops_all_of_them(void)
+{
+    const cadre_event *event = NULL;
+    if (start_in("o10-one-member-fails", "long.yaml", CADRE_RUN(.input = "x"))) {
+        do {
+            p.status = cadre_run_next(p.run, &event, &p.err);
+            if (p.status == CADRE_OK)
+                recorder_add(&p.recorder, event);
+        } while (p.status == CADRE_OK && (event->type != CADRE_EVENT_FRAME_END ||
+                                          strcmp(event->agent, "b") != 0));
+        cadre_run_cancel(p.run, "enough");
+        read_to_the_end();
+        CHECK_STATUS(p.status, CADRE_EABORTED, &p.err);
+        const char *ends = recorder_text(&p.recorder, CADRE_EVENT_FRAME_END);
+        CHECK_CONTAINS(ends, "b: failed error ");
+        CHECK_CONTAINS(ends, "a: aborted aborted ");
+        CHECK_CONTAINS(ends, "c: aborted aborted ");
+        CHECK_CONTAINS(ends, "boss: aborted aborted ");
+    }
+    finish();
+}
+
+// --- Cycles ---
+
+static void test_o11__escalation_ends_the_nearest_cycle_only(void)
+{
+    if (play("o11-nested-loop-escalate", NULL, "x")) {
+        check_answer("summary", "sum");
+        CHECK_INT(p.result->stop_reason, CADRE_STOP_FINAL);
+        CHECK_INT(model_calls_of("worker"), 6);
+        CHECK_INT(model_calls_of("judge"), 6);
+        CHECK_INT(model_calls_of("counter"), 3);
+        CHECK_INT(model_calls_of("summary"), 1);
+        CHECK_INT(recorder_count(&p.recorder, CADRE_EVENT_ESCALATE), 3);
+        const char *ends = recorder_text(&p.recorder, CADRE_EVENT_FRAME_END);
+        CHECK_CONTAINS(ends, "outer: completed max_iterations c\n"
+                             "summary: completed final sum\n");
+    }
+    finish();
+}
+
+static void test_o13__ten_rounds_where_nobody_says_how_many(void)
+{
+    if (play("o13-cycle-never-escalates", NULL, "x")) {
+        CHECK_OK(p.status, &p.err);
+        CHECK_INT(p.result->status, CADRE_FRAME_COMPLETED);
+        CHECK_INT(p.result->stop_reason, CADRE_STOP_MAX_ITERATIONS);
+        CHECK_TEXT(p.result->text, "no");
+        CHECK_INT(model_calls_of("w"), 10);
+        CHECK_INT(model_calls_of("j"), 10);
+    }
+    finish();
+}
+
+static void test_o13__the_programs_exit_status_tells_it_from_success(void)
+{
+    char folder[CASE_PATH_BYTES];
+    program_result ran;
+    case_folder("o13-cycle-never-escalates", folder);
+    if (!PROGRAM_RUN(&ran, .directory = folder,
+                     .arguments = (const char *[]){"run", "team.yaml", "x", "--offline",
+                                                   "--store", "memory", NULL}))
+        return;
+    CHECK_INT(ran.exit_status, 6);
+    CHECK_TEXT(ran.out, "no\n");
+    CHECK_CONTAINS(ran.err, "max_iterations");
+    program_result_fini(&ran);
+}
+
+// --- Two that wait ---
+
+// The ids of the open questions of that agent's frame, in the record.
+static void question_of(const char *agent, char id[64])
+{
+    const cadre_frame_info *frames = NULL;
+    size_t n = 0;
+    id[0] = '\0';
+    CHECK_OK(cadre_run_frames(p.run, &frames, &n, NULL), NULL);
+    for (size_t i = 0; i < n; i++) {
+        int above = frames[i].parent;
+        while (above >= 0 && strcmp(frames[above].kind, "agent") != 0)
+            above = frames[above].parent;
+        if (strcmp(frames[i].kind, "ask") == 0 && above >= 0 &&
+            strcmp(frames[above].name, agent) == 0)
+            snprintf(id, 64, "%s", frames[i].id);
+    }
+    CHECK(id[0] != '\0');
+}
+
+static cadre_status answer(const char *question, const char *text)
+{
+    json_t *said = json_string(text);
+    cadre_error_clear(&p.err);
+    cadre_status status = cadre_trace_answer(p.runtime, cadre_run_trace_id(p.run),
+                                             question, said, &p.err);
+    json_decref(said);
+    return status;
+}
+
+static void go_on(void)
+{
+    cadre_run *next = NULL;
+    cadre_error_clear(&p.err);
+    CHECK_OK(cadre_run_resume(p.team, cadre_run_trace_id(p.run), NULL, &next, &p.err),
+             &p.err);
+    cadre_run_free(p.run);
+    p.run = next;
+    p.status = cadre_run_wait(p.run, &p.result, &p.err);
+}
+
+static void test_o18__an_answer_that_says_not_which_is_refused(void)
+{
+    char left[64];
+    char right[64];
+    if (play("o18-scalar-answer-two-pending", NULL, "x")) {
+        CHECK_STATUS(p.status, CADRE_EPARKED, &p.err);
+        question_of("left", left);
+        question_of("right", right);
+        CHECK_STATUS(answer(NULL, "1"), CADRE_EINVAL, &p.err);
+        CHECK_CONTAINS(p.err.text, left);
+        CHECK_CONTAINS(p.err.text, right);
+        // Both stay as they are, and nothing has run.
+        go_on();
+        CHECK_STATUS(p.status, CADRE_EPARKED, &p.err);
+        CHECK_INT(model_calls_of("left") + model_calls_of("right"), 2);
+        // Each gets its own.
+        CHECK_OK(answer(left, "1"), &p.err);
+        CHECK_OK(answer(right, "2"), &p.err);
+        go_on();
+        check_answer("both", "## left\nleft got it\n\n## right\nright got it");
+        CHECK_INT(model_calls_of("left") + model_calls_of("right"), 4);
+    }
+    finish();
+}
+
+static void test_o18__one_that_is_left_needs_no_id(void)
+{
+    char left[64];
+    if (play("o18-scalar-answer-two-pending", NULL, "x")) {
+        question_of("left", left);
+        CHECK_OK(answer(left, "1"), &p.err);
+        go_on();
+        CHECK_STATUS(p.status, CADRE_EPARKED, &p.err);
+        CHECK_OK(answer(NULL, "2"), &p.err);
+        go_on();
+        check_answer("both", "## left\nleft got it\n\n## right\nright got it");
+    }
+    finish();
+}
+
 static const CU_TestInfo tests[] = {
     CHECK_TEST(test_o01__tool_and_handoff_of_a_turn_both_happen),
     CHECK_TEST(test_o01__who_took_over_answers_the_next_turn),
@@ -183,6 +400,14 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_o03__unknown_agent_is_answered_with_the_valid_ones),
     CHECK_TEST(test_o06__ping_pong_is_stopped_with_its_path),
     CHECK_TEST(test_o07__unknown_tool_is_answered_and_the_other_runs),
+    CHECK_TEST(test_o09__bad_arguments_are_answered_and_start_nobody),
+    CHECK_TEST(test_o10__a_failed_member_leaves_the_others_alone),
+    CHECK_TEST(test_o10__an_abort_of_the_run_still_stops_all_of_them),
+    CHECK_TEST(test_o11__escalation_ends_the_nearest_cycle_only),
+    CHECK_TEST(test_o13__ten_rounds_where_nobody_says_how_many),
+    CHECK_TEST(test_o13__the_programs_exit_status_tells_it_from_success),
+    CHECK_TEST(test_o18__an_answer_that_says_not_which_is_refused),
+    CHECK_TEST(test_o18__one_that_is_left_needs_no_id),
     CU_TEST_INFO_NULL,
 };
 

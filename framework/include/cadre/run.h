@@ -92,7 +92,8 @@ CADRE_API cadre_status cadre_run_start(cadre_team *team, const cadre_run_config 
 
 // Goes on with a run of this store that was cut: what is recorded answers again,
 // nothing of it is done twice. Inputs, limits and timeout_ms (counted anew) are those
-// of its start, but for limits and a time that `config` (NULL: all defaults) gives.
+// of its start, but for limits and a time that `config` (NULL: all defaults) gives; an
+// `input` in it adds nothing, and another one than that of the start is EINVAL.
 // Changed texts of the team are taken, and told by stream_start. Errors: as of start;
 // EBUSY naming who holds the run, if that may be alive; ENOTFOUND; EINVAL when it has
 // ended; ECONFIG naming what is gone, new or changed in another shape of the team

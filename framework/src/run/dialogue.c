@@ -8,6 +8,21 @@ static int integer(const json_t *options, const char *name)
     return (int)json_integer_value(json_object_get(options, name));
 }
 
+// The rules count members, so one must not be two of them.
+static bool has_twice(const cadre_agent_config *config, cadre_error *err)
+{
+    cadre_agents members = config->members;
+    for (size_t i = 1; i < members.count; i++)
+        for (size_t k = 0; k < i; k++)
+            if (members.items[i] == members.items[k]) {
+                cadre_fail(err, CADRE_EINVAL, "agent '%s': member '%s' stands twice",
+                           config->info.name,
+                           cadre_agent_get_info(members.items[i])->name);
+                return true;
+            }
+    return false;
+}
+
 cadre_status cadre_dialogue_init(cadre_dialogue *dialogue,
                                  const cadre_agent_config *config, cadre_error *err)
 {
@@ -17,6 +32,8 @@ cadre_status cadre_dialogue_init(cadre_dialogue *dialogue,
     if (config->members.count == 0)
         return cadre_fail(err, CADRE_EINVAL, "agent '%s': a %s needs members",
                           config->info.name, config->info.type);
+    if (has_twice(config, err))
+        return CADRE_EINVAL;
     dialogue->members = config->members;
     dialogue->entry = config->entry == NULL ? config->members.items[0] : config->entry;
     dialogue->tool = config->builtin_tool(config, "transfer");

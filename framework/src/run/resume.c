@@ -7,11 +7,29 @@
 #include "tree/birth.h"
 #include "tree/load.h"
 
+#include <string.h>
+
+// A run goes on with the input it was started with; what else a caller has to say is
+// another turn of its session.
+static cadre_status check_input(const cdr_tree *tree, const char *input,
+                                cadre_error *err)
+{
+    if (input == NULL || input[0] == '\0' ||
+        strcmp(input, cdr_text_bytes(tree->root->input)) == 0)
+        return CADRE_OK;
+    return cadre_fail(err, CADRE_EINVAL,
+                      "run %s was started with another input and goes on with that; a "
+                      "new one is a run of its own, in the same session",
+                      tree->trace_text);
+}
+
 // Only who holds the lease reads the record, since nobody else adds to it then.
 static cadre_status load_held(cdr_tree *tree, const cadre_run_config *config,
                               cadre_error *err)
 {
     cadre_status status = cdr_tree_load(tree, err);
+    if (status == CADRE_OK)
+        status = check_input(tree, config->input, err);
     if (status != CADRE_OK) {
         cdr_lease_give_back(tree);
         return status;

@@ -219,8 +219,11 @@ static void tell_problem(const cadre_agent_config *config, const char *path,
     cdr_at at = cdr_agent_option_at(agent, path);
     va_list args;
     va_start(args, format);
-    cdr_problems_vadd(&agent->team->problems, &at, format, args);
+    const char *text = cdr_arena_vprintf(&agent->team->arena, format, args);
     va_end(args);
+    if (text)
+        cdr_team_problem(agent->team, &at, "%s%s", text, cdr_agent_by_type(agent));
+    agent->team->problems.no_memory |= !text;
     agent->is_flawed = true;
 }
 

@@ -223,11 +223,14 @@ static void mark_reached(cadre_shape *shape)
     }
 }
 
+// A member that stands there twice works at one node.
 static void add_members(cadre_shape *shape, const cadre_agent *agent)
 {
-    for (size_t i = 0; i < agent->members.count; i++)
-        cadre_shape_add_node(shape, agent->members.items[i]->info.name,
-                             agent->members.items[i], NULL);
+    for (size_t i = 0; i < agent->members.count; i++) {
+        const cadre_agent *member = agent->members.items[i];
+        if (!json_object_get(shape->index, member->info.name))
+            cadre_shape_add_node(shape, member->info.name, member, NULL);
+    }
 }
 
 // Nobody knows where the work of such an agent goes: it may go anywhere.

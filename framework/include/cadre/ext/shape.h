@@ -2,7 +2,8 @@
 // cadre/shape.h is how it is read.
 //
 // 1. Nodes go by names. Those of an instance are its members, in their order and under
-//    their names; one that calls cadre_shape_add_node has those that it adds instead.
+//    their names, each once; one that calls cadre_shape_add_node has those that it adds
+//    instead.
 // 2. Order does not matter: what is said of a node may come before the node.
 // 3. No call fails: a node that is not there, and memory that is, are told to who asks
 //    for the shape.
