@@ -153,8 +153,10 @@ static void list_frames(const json_t *frames, const char *parent, char *text,
         const char *kind = json_string_value(json_object_get(frame, "kind"));
         const char *name = json_string_value(json_object_get(frame, kind));
         size_t len = strlen(text);
-        if (parent ? !json_is_string(above) || strcmp(json_string_value(above), parent)
-                   : !json_is_null(above))
+        if (parent == NULL
+                ? !json_is_null(above)
+                : strcmp(json_is_string(above) ? json_string_value(above) : "",
+                         parent) != 0)
             continue;
         snprintf(text + len, size - len, "%s %s; ", kind, name);
         list_frames(frames, json_string_value(json_object_get(frame, "id")), text,
