@@ -1,4 +1,5 @@
-// Hooks: what each may do, and in which order they are asked.
+// Hooks in C but for those of tools (tool_hooks_test.c): in what order they are asked,
+// and what they do.
 #include "support/check.h"
 #include "support/hook_probe.h"
 
@@ -35,11 +36,6 @@ static void check_frames(const char *expected)
 static void check_failure(cadre_error_class error_class, const char *text)
 {
     hook_probe_check_failure(&t, error_class, text);
-}
-
-static const char *tool_results(void)
-{
-    return recorder_text(&t.recorder, CADRE_EVENT_TOOL_RESULT);
 }
 
 // --- Order ---
@@ -380,212 +376,6 @@ static void test_after_model__sees_what_a_hook_answered(void)
     close_team();
 }
 
-// --- Tools ---
-
-static cadre_status add_ten(cadre_frame *frame, cadre_tool_hook *call, cadre_error *err)
-{
-    json_int_t a = json_integer_value(json_object_get(call->arguments, "a"));
-    (void)frame;
-    json_t *changed = json_pack("{s:I, s:i}", "a", a + 10, "b", 0);
-    cadre_status status = cadre_tool_hook_set_arguments(call, changed, err);
-    json_decref(changed);
-    return status;
-}
-
-static void test_before_tool__gives_other_arguments(void)
-{
-    static const hook_probe p = {.name = "own", .before_tool = add_ten};
-    open_alice(&p);
-    DRIVEN("alice", "call add {\"a\":1,\"b\":2}", "say ok");
-    run();
-    team_case_check_answer(&t, "alice", "ok");
-    CHECK_TEXT(tool_results(), "alice: add ok 11\n");
-    close_team();
-}
-
-static cadre_status give_wrong_arguments(cadre_frame *frame, cadre_tool_hook *call,
-                                         cadre_error *err)
-{
-    (void)frame;
-    json_t *changed = json_pack("{s:i}", "a", 1);
-    cadre_status status = cadre_tool_hook_set_arguments(call, changed, err);
-    json_decref(changed);
-    CHECK_STATUS(status, CADRE_EINVAL, NULL);
-    return status;
-}
-
-static void test_before_tool__gives_no_arguments_that_the_tool_refuses(void)
-{
-    static const hook_probe p = {.name = "own", .before_tool = give_wrong_arguments};
-    open_alice(&p);
-    DRIVEN("alice", "call add {\"a\":1,\"b\":2}");
-    run();
-    check_failure(
-        CADRE_CLASS_HOOK,
-        "agent 'alice': hook before_tool: 'add': cadre_tool_hook_set_arguments: "
-        "missing property 'b'");
-    CHECK_INT(atomic_load(&adds.n_runs), 0);
-    close_team();
-}
-
-static cadre_status know_the_result(cadre_frame *frame, cadre_tool_hook *call,
-                                    cadre_error *err)
-{
-    (void)frame;
-    return cadre_tool_hook_set_result(call, "three, I know", err);
-}
-
-static void test_before_tool__gives_the_result_in_the_tools_place(void)
-{
-    static const hook_probe first = {.name = "team", .before_tool = know_the_result};
-    static const hook_probe second = {
-        .name = "own", .before_tool = hook_pass_tool, .after_tool = hook_pass_tool};
-    open_alice(&second);
-    cadre_team_set_hooks(t.team, hook_probe_hooks(&first));
-    DRIVEN("alice", "call add {\"a\":1,\"b\":2}", "say ok");
-    run();
-    team_case_check_answer(&t, "alice", "ok");
-    CHECK_TEXT(tool_results(), "alice: add ok three, I know\n");
-    CHECK_INT(atomic_load(&adds.n_runs), 0);
-    hook_probe_check_log("team before_tool alice add\nown after_tool alice ok\n");
-    close_team();
-}
-
-static cadre_status block(cadre_frame *frame, cadre_tool_hook *call, cadre_error *err)
-{
-    (void)frame;
-    return cadre_tool_hook_block(call, "not on Mondays", err);
-}
-
-static void test_before_tool__blocks_a_call(void)
-{
-    static const hook_probe p = {.name = "own", .before_tool = block};
-    open_alice(&p);
-    DRIVEN("alice", "call add {\"a\":1,\"b\":2}", "say ok");
-    run();
-    team_case_check_answer(&t, "alice", "ok");
-    CHECK_TEXT(tool_results(), "alice: add blocked not on Mondays\n");
-    CHECK_CONTAINS(driven_request("alice", 1), ": not on Mondays\n");
-    CHECK_INT(atomic_load(&adds.n_runs), 0);
-    close_team();
-}
-
-static cadre_status block_control(cadre_frame *frame, cadre_tool_hook *call,
-                                  cadre_error *err)
-{
-    cadre_error ignored = CADRE_ERROR_INIT;
-    if (!call->is_control)
-        return CADRE_OK;
-    CHECK_STATUS(cadre_tool_hook_set_result(call, "done", &ignored), CADRE_EINVAL,
-                 &ignored);
-    cadre_error_clear(&ignored);
-    CHECK_STATUS(cadre_tool_hook_set_arguments(call, call->arguments, &ignored),
-                 CADRE_EINVAL, &ignored);
-    return block(frame, call, err);
-}
-
-static void test_before_tool__blocks_a_transfer(void)
-{
-    static const hook_probe p = {
-        .name = "team", .before_tool = block_control, .after_tool = hook_pass_tool};
-    open_desk(&p);
-    DRIVEN("alice", "to bob take it", "call bob {}", "say mine");
-    run();
-    team_case_check_answer(&t, "alice", "mine");
-    CHECK_TEXT(tool_results(), "alice: transfer_to_agent blocked not on Mondays\n"
-                               "alice: bob blocked not on Mondays\n");
-    CHECK_TEXT(recorder_text(&t.recorder, CADRE_EVENT_TRANSFER), "");
-    hook_probe_check_log(
-        "team before_tool alice transfer_to_agent\nteam before_tool alice bob\n");
-    close_team();
-}
-
-static void test_before_tool__is_not_asked_of_wrong_calls(void)
-{
-    static const hook_probe p = {
-        .name = "own", .before_tool = hook_pass_tool, .after_tool = hook_pass_tool};
-    open_alice(&p);
-    DRIVEN("alice", "call nowhere {}\ncall add {\"a\":1}", "say ok");
-    run();
-    team_case_check_answer(&t, "alice", "ok");
-    hook_probe_check_log("");
-    close_team();
-}
-
-static cadre_status number_result(cadre_frame *frame, cadre_tool_hook *call,
-                                  cadre_error *err)
-{
-    CHECK_TEXT(call->name, "add");
-    CHECK_INT(json_integer_value(json_object_get(call->arguments, "a")), 1);
-    return cadre_tool_hook_set_result(
-        call, cadre_frame_printf(frame, "about %s", call->result), err);
-}
-
-static void test_after_tool__replaces_the_results_text(void)
-{
-    static const hook_probe p = {.name = "own", .after_tool = number_result};
-    open_alice(&p);
-    DRIVEN("alice", "call add {\"a\":1,\"b\":2}\ncall add {\"a\":1,\"b\":5}", "say ok");
-    run();
-    team_case_check_answer(&t, "alice", "ok");
-    CHECK_CONTAINS(tool_results(), "alice: add ok about 3\n");
-    CHECK_CONTAINS(tool_results(), "alice: add ok about 6\n");
-    const char *second = driven_request("alice", 1);
-    CHECK(strstr(second, ": about 3\n") < strstr(second, ": about 6\n"));
-    close_team();
-}
-
-static cadre_status fail_to_add(void *ctx, cadre_frame *frame, const json_t *arguments,
-                                cadre_error *err)
-{
-    (void)ctx;
-    (void)frame;
-    (void)arguments;
-    return cadre_fail(err, CADRE_EFAILED, "cannot add");
-}
-
-static void test_after_tool__leaves_the_code_as_it_is(void)
-{
-    static const hook_probe p = {.name = "own", .after_tool = know_the_result};
-    hook_probe_open(&t);
-    cadre_team_add_tool(t.team, CADRE_TOOL(.name = "add", .run = fail_to_add));
-    cadre_team_add_llm(t.team, CADRE_LLM(.name = "alice", .model = DRIVEN_MODEL,
-                                         .tools = CADRE_NAMES("add"),
-                                         .hooks = hook_probe_hooks(&p)));
-    DRIVEN("alice", "call add {}", "say ok");
-    run();
-    team_case_check_answer(&t, "alice", "ok");
-    CHECK_TEXT(tool_results(), "alice: add tool_error three, I know\n");
-    hook_probe_check_log("own after_tool alice tool_error\n");
-    close_team();
-}
-
-static cadre_status step_in_tool(cadre_frame *frame, cadre_tool_hook *call,
-                                 cadre_error *err)
-{
-    (void)call;
-    return hook_take_step(frame, err);
-}
-
-static void test_tool_hooks__call_below_the_tools_frame(void)
-{
-    static const hook_probe p = {
-        .name = "own", .before_tool = step_in_tool, .after_tool = step_in_tool};
-    open_alice(&p);
-    DRIVEN("alice", "call add {\"a\":1,\"b\":2}", "say ok");
-    run();
-    team_case_check_answer(&t, "alice", "ok");
-    check_frames("agent alice root completed final\n"
-                 "  model driven/test 1 completed final\n"
-                 "  tool add 1/0 completed final\n"
-                 "    tool look before_tool/1 completed final\n"
-                 "    tool result after_tool completed final\n"
-                 "    tool look after_tool/1 completed final\n"
-                 "  model driven/test 2 completed final\n");
-    CHECK_INT(t.result->usage.tool_calls, 1);
-    close_team();
-}
-
 // --- next ---
 
 static cadre_status better_answer(cadre_frame *frame, const cadre_outcome *answer,
@@ -697,15 +487,6 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_after_model__replaces_the_text_and_keeps_the_calls),
     CHECK_TEST(test_after_model__lets_no_text_out_before_it),
     CHECK_TEST(test_after_model__sees_what_a_hook_answered),
-    CHECK_TEST(test_before_tool__gives_other_arguments),
-    CHECK_TEST(test_before_tool__gives_no_arguments_that_the_tool_refuses),
-    CHECK_TEST(test_before_tool__gives_the_result_in_the_tools_place),
-    CHECK_TEST(test_before_tool__blocks_a_call),
-    CHECK_TEST(test_before_tool__blocks_a_transfer),
-    CHECK_TEST(test_before_tool__is_not_asked_of_wrong_calls),
-    CHECK_TEST(test_after_tool__replaces_the_results_text),
-    CHECK_TEST(test_after_tool__leaves_the_code_as_it_is),
-    CHECK_TEST(test_tool_hooks__call_below_the_tools_frame),
     CHECK_TEST(test_next__sets_another_output),
     CHECK_TEST(test_next__hands_over_after_an_answer),
     CHECK_TEST(test_next__is_not_asked_after_a_transfer),

@@ -1,39 +1,11 @@
 // What a run was started with: kept, given back, and gone on with.
-#include "support/check.h"
-#include "support/folder.h"
+#include "support/cut_case.h"
 
 #include "base/json_text.h"
-#include "cadre/cadre.h"
 #include "run/run.h"
 #include "team/kinds.h"
 
-#include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-// --- A store that dies when it is told to ---
-
-static cadre_store_ops dying;
-static const cadre_store_ops *real;
-static atomic_bool is_dead;
-
-static cadre_status dying_commit(void *state, cadre_commit *commit, cadre_error *err)
-{
-    if (atomic_load(&is_dead))
-        return cadre_fail(err, CADRE_ESTORE, "dead");
-    return real->commit(state, commit, err);
-}
-
-static void make_mortal(cadre_runtime *runtime)
-{
-    real = runtime->store_ops;
-    dying = *real;
-    dying.commit = dying_commit;
-    dying.release = NULL; // the record must outlive the run that was cut
-    runtime->store_ops = &dying;
-    atomic_store(&is_dead, false);
-}
 
 // --- A desk whose tool kills its process, once ---
 
@@ -45,22 +17,9 @@ static cadre_status kill_once(void *ctx, cadre_frame *frame, const json_t *argum
     (void)ctx;
     (void)arguments;
     if (n_calls++ == 0)
-        atomic_store(&is_dead, true);
+        mortal_store_die();
     return cadre_frame_set_output(frame, "done", err);
 }
-
-static const char script_text[] = "agents:\n"
-                                  "  clerk:\n"
-                                  "    - {tool_calls: [{name: act, arguments: {}}]}\n"
-                                  "    - {text: Done.}\n";
-
-typedef struct fixture {
-    cadre_runtime *runtime;
-    test_folder folder;
-    cadre_team *team;
-    char trace[64];
-    cadre_error err;
-} fixture;
 
 typedef struct plan {
     const char *name, *second, *instructions;
@@ -103,41 +62,13 @@ static void add_inputs(cadre_team *team)
     json_decref(schema);
 }
 
-static bool set_up(fixture *f, const char *type)
+static bool set_up(cut_case *f, const char *type)
 {
-    char script[FOLDER_PATH_SIZE];
-    char url[FOLDER_PATH_SIZE] = "memory";
-    memset(f, 0, sizeof *f);
     n_calls = 0;
-    if (!CHECK(folder_make(&f->folder)) ||
-        !CHECK(folder_write(&f->folder, "script.yaml", script_text, script)))
+    if (!cut_case_open(f, type))
         return false;
-    if (strcmp(type, "memory") != 0)
-        snprintf(url, sizeof url, "%s:%s/runs.db", type, f->folder.path);
-    CHECK_OK(cadre_runtime_open(CADRE_RUNTIME(.store = url, .script = script),
-                                &f->runtime, &f->err),
-             &f->err);
-    make_mortal(f->runtime);
     f->team = make_team(f->runtime, PLAN(0));
     return true;
-}
-
-static void tear_down(fixture *f)
-{
-    cadre_team_free(f->team);
-    cadre_runtime_close(f->runtime);
-    folder_remove(&f->folder);
-}
-
-static void cut(fixture *f, const cadre_run_config *config)
-{
-    cadre_run *run = NULL;
-    if (!CHECK_OK(cadre_run_start(f->team, config, &run, &f->err), &f->err))
-        return;
-    CHECK_INT(cadre_run_wait(run, NULL, NULL), CADRE_ESTORE);
-    snprintf(f->trace, sizeof f->trace, "%s", cadre_run_trace_id(run));
-    cadre_run_free(run);
-    atomic_store(&is_dead, false);
 }
 
 static void check_answer(cadre_run *run)
@@ -173,7 +104,7 @@ static cadre_status see_run(void *ctx, const cadre_record_info *info, cadre_erro
 
 static void check_record(const char *type)
 {
-    fixture f;
+    cut_case f;
     int n_seen = 0;
     cadre_record *record = NULL;
     if (!set_up(&f, type))
@@ -181,8 +112,8 @@ static void check_record(const char *type)
     add_inputs(f.team);
     json_t *inputs = json_pack("{s:s}", "city", "Rome");
     json_t *metadata = json_pack("{s:s}", "ticket", "a-7");
-    cut(&f, CADRE_RUN(.input = "Go.", .inputs = inputs, .metadata = metadata,
-                      .session = "s1"));
+    cut_case_run(&f, CADRE_RUN(.input = "Go.", .inputs = inputs, .metadata = metadata,
+                               .session = "s1"));
     json_decref(inputs);
     json_decref(metadata);
     CHECK_OK(cadre_record_list(f.runtime, 0, see_run, &n_seen, &f.err), &f.err);
@@ -191,7 +122,7 @@ static void check_record(const char *type)
     if (record != NULL)
         check_info(cadre_record_get_info(record));
     cadre_record_close(record);
-    tear_down(&f);
+    cut_case_close(&f);
 }
 
 static void test_options__a_record_gives_back_what_was_given(void)
@@ -212,19 +143,19 @@ static cadre_status see_none(void *ctx, const cadre_record_info *info, cadre_err
 
 static void test_options__what_was_not_given_is_empty(void)
 {
-    fixture f;
+    cut_case f;
     int n_seen = 0;
     if (!set_up(&f, "memory"))
         return;
-    cut(&f, CADRE_RUN(.input = "Go."));
+    cut_case_run(&f, CADRE_RUN(.input = "Go."));
     CHECK_OK(cadre_record_list(f.runtime, 0, see_none, &n_seen, &f.err), &f.err);
     CHECK_INT(n_seen, 1);
-    tear_down(&f);
+    cut_case_close(&f);
 }
 
 static void test_options__metadata_is_an_object(void)
 {
-    fixture f;
+    cut_case f;
     cadre_run *run = NULL;
     json_t *text = json_string("a-7");
     if (set_up(&f, "memory")) {
@@ -232,7 +163,7 @@ static void test_options__metadata_is_an_object(void)
             f.team, CADRE_RUN(.input = "Go.", .metadata = text), &run, &f.err);
         CHECK_STATUS(status, CADRE_EINVAL, &f.err);
         CHECK_CONTAINS(f.err.text, "metadata");
-        tear_down(&f);
+        cut_case_close(&f);
     }
     json_decref(text);
 }
@@ -241,15 +172,15 @@ static void test_options__metadata_is_an_object(void)
 
 static void test_options__a_resume_has_inputs_and_limits_of_the_start(void)
 {
-    fixture f;
+    cut_case f;
     cadre_run *run = NULL;
     if (!set_up(&f, "memory"))
         return;
     add_inputs(f.team);
     json_t *inputs = json_pack("{s:s, s:s}", "city", "Rome", "size", "8");
-    cut(&f,
-        CADRE_RUN(.input = "Go.", .inputs = inputs, .timeout_ms = 50000,
-                  .limits = {.max_model_calls = 7, .max_tool_calls = CADRE_UNLIMITED}));
+    cut_case_run(&f, CADRE_RUN(.input = "Go.", .inputs = inputs, .timeout_ms = 50000,
+                               .limits = {.max_model_calls = 7,
+                                          .max_tool_calls = CADRE_UNLIMITED}));
     json_decref(inputs);
     CHECK_OK(cadre_run_resume(f.team, f.trace, CADRE_RUN(.limits = {.max_depth = 5}),
                               &run, &f.err),
@@ -265,18 +196,18 @@ static void test_options__a_resume_has_inputs_and_limits_of_the_start(void)
         check_answer(run);
     }
     cadre_run_free(run);
-    tear_down(&f);
+    cut_case_close(&f);
 }
 
 static void test_options__another_input_is_refused_by_name(void)
 {
-    fixture f;
+    cut_case f;
     cadre_run *run = NULL;
     json_t *rome = json_pack("{s:s}", "city", "Rome");
     json_t *pisa = json_pack("{s:s}", "city", "Pisa");
     if (set_up(&f, "memory")) {
         add_inputs(f.team);
-        cut(&f, CADRE_RUN(.input = "Go.", .inputs = rome));
+        cut_case_run(&f, CADRE_RUN(.input = "Go.", .inputs = rome));
         cadre_status status =
             cadre_run_resume(f.team, f.trace, CADRE_RUN(.inputs = pisa), &run, &f.err);
         CHECK_STATUS(status, CADRE_ECONFIG, &f.err);
@@ -289,7 +220,7 @@ static void test_options__another_input_is_refused_by_name(void)
             &f.err);
         check_answer(run);
         cadre_run_free(run);
-        tear_down(&f);
+        cut_case_close(&f);
     }
     json_decref(rome);
     json_decref(pisa);
@@ -297,7 +228,7 @@ static void test_options__another_input_is_refused_by_name(void)
 
 // --- Another team ---
 
-static cadre_status resume_with(fixture *f, const plan *p, bool accepts,
+static cadre_status resume_with(cut_case *f, const plan *p, bool accepts,
                                 cadre_run **run)
 {
     cadre_team_free(f->team);
@@ -308,12 +239,12 @@ static cadre_status resume_with(fixture *f, const plan *p, bool accepts,
 
 static void check_refused(const plan *p, const char *what)
 {
-    fixture f;
+    cut_case f;
     char text[600];
     cadre_run *run = NULL;
     if (!set_up(&f, "memory"))
         return;
-    cut(&f, CADRE_RUN(.input = "Go."));
+    cut_case_run(&f, CADRE_RUN(.input = "Go."));
     CHECK_STATUS(resume_with(&f, p, false, &run), CADRE_ECONFIG, &f.err);
     CHECK_INT(f.err.error_class, CADRE_CLASS_CONFIG);
     snprintf(
@@ -323,7 +254,7 @@ static void check_refused(const plan *p, const char *what)
         f.trace, what);
     CHECK_TEXT(f.err.text, text);
     cadre_run_free(run);
-    tear_down(&f);
+    cut_case_close(&f);
 }
 
 static void test_options__another_shape_is_refused_by_names(void)
@@ -339,28 +270,28 @@ static void test_options__another_shape_is_refused_by_names(void)
 
 static void test_options__another_team_is_refused(void)
 {
-    fixture f;
+    cut_case f;
     cadre_run *run = NULL;
     if (!set_up(&f, "memory"))
         return;
-    cut(&f, CADRE_RUN(.input = "Go."));
+    cut_case_run(&f, CADRE_RUN(.input = "Go."));
     CHECK_STATUS(resume_with(&f, PLAN(.name = "shop"), true, &run), CADRE_ECONFIG,
                  &f.err);
     CHECK_CONTAINS(f.err.text, "is of team 'office', not of 'shop'");
-    tear_down(&f);
+    cut_case_close(&f);
 }
 
 static void test_options__changes_can_be_accepted(void)
 {
-    fixture f;
+    cut_case f;
     cadre_run *run = NULL;
     if (!set_up(&f, "memory"))
         return;
-    cut(&f, CADRE_RUN(.input = "Go."));
+    cut_case_run(&f, CADRE_RUN(.input = "Go."));
     CHECK_OK(resume_with(&f, PLAN(.second = "other"), true, &run), &f.err);
     check_answer(run);
     cadre_run_free(run);
-    tear_down(&f);
+    cut_case_close(&f);
 }
 
 static bool starts_changed(cadre_run *run)
@@ -375,18 +306,18 @@ static bool starts_changed(cadre_run *run)
 static void test_options__other_texts_are_told_and_taken(void)
 {
     for (int changed = 0; changed < 2; changed++) {
-        fixture f;
+        cut_case f;
         cadre_run *run = NULL;
         if (!set_up(&f, "memory"))
             return;
-        cut(&f, CADRE_RUN(.input = "Go."));
+        cut_case_run(&f, CADRE_RUN(.input = "Go."));
         const plan *p = changed ? PLAN(.instructions = "Be kind.") : PLAN(0);
         if (CHECK_OK(resume_with(&f, p, false, &run), &f.err)) {
             CHECK(starts_changed(run) == (changed == 1));
             check_answer(run);
         }
         cadre_run_free(run);
-        tear_down(&f);
+        cut_case_close(&f);
     }
 }
 
@@ -394,7 +325,7 @@ static void test_options__other_texts_are_told_and_taken(void)
 
 static void test_options__a_run_of_one_agent_goes_on_with_that(void)
 {
-    fixture f;
+    cut_case f;
     cadre_run *run = NULL;
     if (!set_up(&f, "memory"))
         return;
@@ -407,14 +338,14 @@ static void test_options__a_run_of_one_agent_goes_on_with_that(void)
     snprintf(f.trace, sizeof f.trace, "%s", cadre_run_trace_id(run));
     cadre_run_free(run);
     run = NULL;
-    atomic_store(&is_dead, false);
+    mortal_store_cut((store_cut){0});
     CHECK_OK(cadre_run_resume(f.team, f.trace, NULL, &run, &f.err), &f.err);
     if (run != NULL) {
         CHECK_TEXT(run->tree->root->name, "clerk");
         check_answer(run);
     }
     cadre_run_free(run);
-    tear_down(&f);
+    cut_case_close(&f);
 }
 
 static const CU_TestInfo tests[] = {

@@ -1,5 +1,6 @@
 // Entering again: pure code is found to be so in every shape of calls, and what is not
 // pure is found, with the line that tells where.
+#include "support/branches.h"
 #include "support/check.h"
 #include "support/folder.h"
 
@@ -8,8 +9,6 @@
 #include "team/team.h"
 
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 // --- A case: a runtime, a team with a script, what was told ---
@@ -103,12 +102,9 @@ static void add_agent(reenter_case *t, const char *name,
     cadre_team_add_function(t->team, &function);
 }
 
-static void add_llm(reenter_case *t, const char *name, const char *tool)
+static void add_llm(reenter_case *t, const char *name)
 {
-    cadre_llm llm = *CADRE_LLM(.name = name, .model = "m");
-    if (tool != NULL)
-        llm.tools = (cadre_names){&tool, 1};
-    cadre_team_add_llm(t->team, &llm);
+    cadre_team_add_llm(t->team, CADRE_LLM(.name = name, .model = "m"));
 }
 
 static void add_model(reenter_case *t)
@@ -134,74 +130,10 @@ static void test_reenter__a_handoff_is_equal(void)
     close_case(&t);
 }
 
-static atomic_int n_looks, n_steps;
-
-static cadre_status look(void *ctx, cadre_frame *frame, const json_t *arguments,
-                         cadre_error *err)
+static bool open_branches(reenter_case *t)
 {
-    (void)ctx;
-    (void)arguments;
-    atomic_fetch_add(&n_looks, 1);
-    return cadre_frame_set_output(frame, "seen", err);
-}
-
-static json_t *do_step(void *ctx, cadre_frame *frame, cadre_error *err)
-{
-    (void)ctx;
-    (void)frame;
-    (void)err;
-    atomic_fetch_add(&n_steps, 1);
-    return json_string("stepped");
-}
-
-// Two members at once, a step, then a third in this conversation.
-static cadre_status lead(void *ctx, cadre_frame *frame, cadre_error *err)
-{
-    cadre_agents members = cadre_frame_members(frame);
-    cadre_outcome said[2];
-    json_t *stepped = NULL;
-    (void)ctx;
-    const cadre_call *const calls[] = {
-        CADRE_CALL(.agent = members.items[0], .input = "first"),
-        CADRE_CALL(.agent = members.items[1], .input = "second")};
-    cadre_status status = cadre_frame_batch(
-        frame, CADRE_BATCH(.wait = CADRE_ALL, .calls = calls, .n_calls = 2), said, err);
-    if (status == CADRE_OK)
-        status = cadre_frame_step(frame, CADRE_STEP(.name = "note", .run = do_step),
-                                  &stepped, err);
-    if (status != CADRE_OK)
-        return status;
-    const char *brief = cadre_frame_printf(frame, "%s and %s, %s", said[0].text,
-                                           said[1].text, json_string_value(stepped));
-    json_decref(stepped);
-    return cadre_frame_delegate(
-        frame, CADRE_CALL(.agent = members.items[2], .input = brief), NULL, err);
-}
-
-static const char branch_script[] =
-    "strict: true\n"
-    "agents:\n"
-    "  left:\n"
-    "    - {tool_calls: [{name: look, arguments: {}}, {name: look, arguments: {}}]}\n"
-    "    - {text: L}\n"
-    "  right:\n"
-    "    - {error: {status: 500}, times: 3}\n"
-    "    - {text: R}\n"
-    "  judge:\n"
-    "    - {tool_calls: [{name: nowhere, arguments: {}}]}\n"
-    "    - {text: \"So it is.\"}\n";
-
-static void add_branches(reenter_case *t)
-{
-    add_model(t);
-    cadre_team_add_function(
-        t->team, CADRE_FUNCTION(.name = "lead", .run = lead,
-                                .members = CADRE_NAMES("left", "right", "judge")));
-    add_llm(t, "left", "look");
-    add_llm(t, "right", NULL);
-    add_llm(t, "judge", NULL);
-    cadre_team_add_tool(t->team, CADRE_TOOL(.name = "look", .run = look));
-    cadre_team_set_root(t->team, "lead");
+    return open_case(t, NULL) &&
+           branches_fill(t->team, &t->folder, (branches){.n_errors = 3});
 }
 
 // The tool may not run twice and a model needs its last attempt: a cut that never was
@@ -209,9 +141,8 @@ static void add_branches(reenter_case *t)
 static void test_reenter__a_batch_and_a_step_are_equal(void)
 {
     reenter_case t;
-    if (!open_case(&t, branch_script))
+    if (!open_branches(&t))
         return;
-    add_branches(&t);
     check_equal(&t, 13, 12);
     close_case(&t);
 }
@@ -220,15 +151,14 @@ static void test_reenter__a_batch_and_a_step_are_equal(void)
 static void test_reenter__a_whole_record_runs_nothing(void)
 {
     reenter_case t;
-    if (!open_case(&t, branch_script))
+    if (!open_branches(&t))
         return;
-    add_branches(&t);
-    atomic_store(&n_looks, 0);
-    atomic_store(&n_steps, 0);
+    atomic_store(&lives_count()->safe, 0);
+    atomic_store(&lives_count()->steps, 0);
     reenter(&t, false);
     CHECK_INT(t.result.n_differences, 0);
-    CHECK_INT(atomic_load(&n_looks), 2);
-    CHECK_INT(atomic_load(&n_steps), 1);
+    CHECK_INT(atomic_load(&lives_count()->safe), 2);
+    CHECK_INT(atomic_load(&lives_count()->steps), 1);
     close_case(&t);
 }
 
@@ -259,7 +189,7 @@ static void test_reenter__nested_calls_are_equal(void)
     add_model(&t);
     add_agent(&t, "top", ask_twice, "middle");
     add_agent(&t, "middle", ask_twice, "clerk");
-    add_llm(&t, "clerk", NULL);
+    add_llm(&t, "clerk");
     check_equal(&t, 11, 14);
     close_case(&t);
 }
@@ -453,8 +383,8 @@ static cadre_status say_thrice(void *ctx, cadre_frame *frame, cadre_error *err)
     for (size_t i = 0; status == CADRE_OK && i < 3; i++) {
         status = cadre_frame_set_output(frame, texts[i], err);
         if (status == CADRE_OK)
-            status = cadre_frame_step(frame, CADRE_STEP(.name = "one", .run = do_step),
-                                      NULL, err);
+            status = cadre_frame_step(
+                frame, CADRE_STEP(.name = "one", .run = branches_step), NULL, err);
     }
     return status;
 }
@@ -478,7 +408,7 @@ static void test_reenter__a_failure_is_equal_too(void)
         return;
     add_model(&t);
     add_agent(&t, "top", call_first, "clerk");
-    add_llm(&t, "clerk", NULL);
+    add_llm(&t, "clerk");
     reenter(&t, true);
     CHECK_TEXT(cdr_buf_text(&t.told), "");
     CHECK_TEXT(cadre_frame_status_name(t.result.status), "failed");
@@ -493,7 +423,7 @@ static void test_reenter__too_many_bad_calls_are_equal(void)
     if (!open_case(&t, "agents: {clerk: [{tool_calls: [{name: nowhere}], times: 9}]}"))
         return;
     add_model(&t);
-    add_llm(&t, "clerk", NULL);
+    add_llm(&t, "clerk");
     reenter(&t, true);
     CHECK_TEXT(cdr_buf_text(&t.told), "");
     CHECK_TEXT(cadre_frame_status_name(t.result.status), "failed");
@@ -505,8 +435,8 @@ static cadre_status ask_nth(void *ctx, cadre_frame *frame, cadre_error *err)
 {
     int n = ctx == NULL ? 0 : atomic_fetch_add(&n_entered, 1);
     json_t *question = json_sprintf("Question %d?", n);
-    cadre_status status =
-        cadre_frame_step(frame, CADRE_STEP(.name = "one", .run = do_step), NULL, err);
+    cadre_status status = cadre_frame_step(
+        frame, CADRE_STEP(.name = "one", .run = branches_step), NULL, err);
     if (status == CADRE_OK)
         status = cadre_frame_ask(frame, NULL, question, NULL, err);
     json_decref(question);

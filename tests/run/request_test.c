@@ -1,39 +1,17 @@
 // Requests with a name: however often one is made, it is run once.
 #include "support/check.h"
 #include "support/folder.h"
+#include "support/mortal_store.h"
 
 #include "cadre/cadre.h"
-#include "run/run.h"
 #include "team/kinds.h"
+#include "team/team.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-// --- A store that dies when it is told to ---
-
-static cadre_store_ops dying;
-static const cadre_store_ops *real;
-static atomic_bool is_dead;
-
-static cadre_status dying_commit(void *state, cadre_commit *commit, cadre_error *err)
-{
-    if (atomic_load(&is_dead))
-        return cadre_fail(err, CADRE_ESTORE, "dead");
-    return real->commit(state, commit, err);
-}
-
-static void make_mortal(cadre_runtime *runtime)
-{
-    real = runtime->store_ops;
-    dying = *real;
-    dying.commit = dying_commit;
-    dying.release = NULL; // records outlive their runs
-    runtime->store_ops = &dying;
-    atomic_store(&is_dead, false);
-}
 
 // --- A desk: `front` hands over to `back`, who counts and answers ---
 
@@ -55,7 +33,7 @@ static cadre_status count(void *ctx, cadre_frame *frame, cadre_error *err)
     while (atomic_load(&f->waits))
         cadre_frame_sleep(frame, 1, NULL);
     if (f->kills && n == 0)
-        atomic_store(&is_dead, true);
+        mortal_store_die();
     if (f->fails)
         return cadre_fail(err, CADRE_EFAILED, "no such order");
     return cadre_frame_set_output(frame, cadre_frame_printf(frame, "answer %d", n + 1),
@@ -93,7 +71,7 @@ static bool set_up(fixture *f, const char *type)
     if (strcmp(type, "memory") != 0)
         snprintf(url, sizeof url, "%s:%s/runs.db", type, f->folder.path);
     open_on(f, url);
-    make_mortal(f->runtime);
+    mortal_store_wrap(f->runtime);
     return true;
 }
 
@@ -322,7 +300,7 @@ static void check_cut(const char *type)
     f.kills = true;
     answered first = ask(&f, CADRE_RUN(.input = "Where?", .request_id = "order-1"));
     CHECK_INT(first.status, CADRE_ESTORE);
-    atomic_store(&is_dead, false);
+    mortal_store_cut((store_cut){0});
     answered again = ask(&f, CADRE_RUN(.input = "Where?", .request_id = "order-1"));
     CHECK_OK(again.started, &f.err);
     CHECK_OK(again.status, &f.err);

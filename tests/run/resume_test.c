@@ -1,44 +1,17 @@
 // Resume: who may go on with a run, and what a call that kills its process leads to.
-#include "support/check.h"
-#include "support/folder.h"
+#include "support/cut_case.h"
 
-#include "cadre/cadre.h"
 #include "cadre/ext/model.h"
-#include "cadre/ext/store.h"
 #include "run/lease.h"
 #include "run/run.h"
 #include "team/kinds.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-// --- A store that dies when it is told to ---
-
-static cadre_store_ops dying;
-static const cadre_store_ops *real;
-static atomic_bool is_dead;
-
-static cadre_status dying_commit(void *state, cadre_commit *commit, cadre_error *err)
-{
-    if (atomic_load(&is_dead))
-        return cadre_fail(err, CADRE_ESTORE, "dead");
-    return real->commit(state, commit, err);
-}
-
-static void make_mortal(cadre_runtime *runtime)
-{
-    real = runtime->store_ops;
-    dying = *real;
-    dying.commit = dying_commit;
-    dying.release = NULL; // the record must outlive the run that was cut
-    runtime->store_ops = &dying;
-    atomic_store(&is_dead, false);
-}
 
 // --- A team with one tool ---
 
@@ -75,26 +48,14 @@ static cadre_status kill_process(void *ctx, cadre_frame *frame, const json_t *ar
     int *n_calls = ctx;
     (void)arguments;
     (*n_calls)++;
-    atomic_store(&is_dead, true);
+    mortal_store_die();
     return cadre_frame_set_output(frame, "unheard", err);
 }
-
-static const char script_text[] = "agents:\n"
-                                  "  clerk:\n"
-                                  "    - {tool_calls: [{name: act, arguments: {}}]}\n"
-                                  "    - {text: Done.}\n";
-
-typedef struct fixture {
-    cadre_runtime *runtime;
-    cadre_team *team;
-    test_folder folder;
-    cadre_error err;
-} fixture;
 
 typedef cadre_status (*tool_run)(void *ctx, cadre_frame *frame, const json_t *arguments,
                                  cadre_error *err);
 
-static cadre_team *make_team(fixture *f, tool_run act, void *ctx, bool is_safe)
+static cadre_team *make_team(cut_case *f, tool_run act, void *ctx, bool is_safe)
 {
     cadre_team *team = cadre_team_new(f->runtime, "office");
     cadre_team_add_llm(team, CADRE_LLM(.name = "clerk", .model = "openai/m",
@@ -105,34 +66,17 @@ static cadre_team *make_team(fixture *f, tool_run act, void *ctx, bool is_safe)
     return team;
 }
 
-static bool set_up(fixture *f, const char *type, tool_run act, void *ctx)
+static bool set_up(cut_case *f, const char *type, tool_run act, void *ctx)
 {
-    char script[FOLDER_PATH_SIZE];
-    char url[FOLDER_PATH_SIZE] = "memory";
-    memset(f, 0, sizeof *f);
-    if (!CHECK(folder_make(&f->folder)) ||
-        !CHECK(folder_write(&f->folder, "script.yaml", script_text, script)))
+    if (!cut_case_open(f, type))
         return false;
-    if (strcmp(type, "memory") != 0)
-        snprintf(url, sizeof url, "%s:%s/runs.db", type, f->folder.path);
-    CHECK_OK(cadre_runtime_open(CADRE_RUNTIME(.store = url, .script = script),
-                                &f->runtime, &f->err),
-             &f->err);
-    make_mortal(f->runtime);
     f->team = make_team(f, act, ctx, true);
     return true;
 }
 
-static void tear_down(fixture *f)
-{
-    cadre_team_free(f->team);
-    cadre_runtime_close(f->runtime);
-    folder_remove(&f->folder);
-}
-
 // --- Who may go on ---
 
-static bool is_held(fixture *f, const char *trace)
+static bool is_held(cut_case *f, const char *trace)
 {
     cadre_record *record = NULL;
     CHECK_OK(cadre_record_open(f->runtime, trace, &record, &f->err), &f->err);
@@ -143,7 +87,7 @@ static bool is_held(fixture *f, const char *trace)
 
 static void check_live_run(const char *type)
 {
-    fixture f;
+    cut_case f;
     gate g = GATE_INIT;
     cadre_run *run = NULL;
     cadre_run *second = NULL;
@@ -169,7 +113,7 @@ static void check_live_run(const char *type)
     CHECK(!is_held(&f, trace));
     CHECK_INT(g.n_calls, 1);
     cadre_run_free(run);
-    tear_down(&f);
+    cut_case_close(&f);
 }
 
 static void test_resume__a_live_run_of_this_process_is_busy(void)
@@ -202,7 +146,7 @@ static void name_holder(const char *own, pid_t pid, char *name, size_t size)
 // Dead as soon as it has ended, though its parent has not asked for it.
 static void test_resume__a_zombie_holds_nothing(void)
 {
-    fixture f;
+    cut_case f;
     int n_calls = 0;
     int ends[2];
     char holder[300];
@@ -230,40 +174,28 @@ static void test_resume__a_zombie_holds_nothing(void)
     CHECK_INT(waitpid(child, NULL, 0), child);
     CHECK(!cdr_lease_is_held(&row));
     cadre_run_free(run);
-    tear_down(&f);
+    cut_case_close(&f);
 }
 
 // --- A call that kills its process ---
 
-static void run_until_dead(fixture *f, char trace[64])
-{
-    cadre_run *run = NULL;
-    CHECK_OK(cadre_run_start(f->team, CADRE_RUN(.input = "Go."), &run, &f->err),
-             &f->err);
-    CHECK_INT(cadre_run_wait(run, NULL, NULL), CADRE_ESTORE);
-    snprintf(trace, 64, "%s", cadre_run_trace_id(run));
-    cadre_run_free(run);
-    atomic_store(&is_dead, false);
-}
-
 static void check_deadly_tool(const char *type)
 {
-    fixture f;
+    cut_case f;
     int n_calls = 0;
     int n_resumed = 0;
     cadre_run *run = NULL;
     const cadre_result *result = NULL;
-    char trace[64];
     if (!set_up(&f, type, kill_process, &n_calls))
         return;
-    run_until_dead(&f, trace);
+    cut_case_run(&f, CADRE_RUN(.input = "Go."));
     cadre_status status = CADRE_ESTORE;
     while (status == CADRE_ESTORE && n_resumed++ < 10) {
         cadre_run_free(run);
         run = NULL;
-        atomic_store(&is_dead, false);
+        mortal_store_cut((store_cut){0});
         cadre_error_clear(&f.err);
-        if (!CHECK_OK(cadre_run_resume(f.team, trace, NULL, &run, &f.err), &f.err))
+        if (!CHECK_OK(cadre_run_resume(f.team, f.trace, NULL, &run, &f.err), &f.err))
             break;
         status = cadre_run_wait(run, &result, NULL);
     }
@@ -273,7 +205,7 @@ static void check_deadly_tool(const char *type)
     CHECK_INT(n_calls, 5); // first, seen as cut from the second on, then 3 restarts
     CHECK_INT(n_resumed, 5);
     cadre_run_free(run);
-    tear_down(&f);
+    cut_case_close(&f);
 }
 
 static void test_resume__a_call_is_not_cut_for_ever(void)
@@ -293,7 +225,7 @@ static cadre_status answer_and_die(const void *state, cadre_frame *frame,
     (void)request;
     (void)sink;
     n_deadly_answers++;
-    atomic_store(&is_dead, true);
+    mortal_store_die();
     return cadre_fail(err, CADRE_EFAILED, "unheard");
 }
 
@@ -308,23 +240,22 @@ static void test_resume__a_model_call_is_not_cut_for_ever(void)
 {
     cadre_runtime *runtime = NULL;
     cadre_error err = CADRE_ERROR_INIT;
-    fixture f = {.err = CADRE_ERROR_INIT};
+    cut_case f = {.err = CADRE_ERROR_INIT};
     cadre_run *run = NULL;
     const cadre_result *result = NULL;
-    char trace[64];
     n_deadly_answers = 0;
     CHECK_OK(cadre_runtime_open(NULL, &runtime, &err), &err);
-    make_mortal(runtime);
+    mortal_store_wrap(runtime);
     CHECK_OK(cadre_runtime_register_model(runtime, &deadly_model, &err), &err);
     f.team = cadre_team_new(runtime, "office");
     cadre_team_add_llm(f.team, CADRE_LLM(.name = "clerk", .model = "deadly/m"));
-    run_until_dead(&f, trace);
+    cut_case_run(&f, CADRE_RUN(.input = "Go."));
     cadre_status status = CADRE_ESTORE;
     for (int i = 0; i < 10 && status == CADRE_ESTORE; i++) {
         cadre_run_free(run);
         run = NULL;
-        atomic_store(&is_dead, false);
-        CHECK_OK(cadre_run_resume(f.team, trace, NULL, &run, &err), &err);
+        mortal_store_cut((store_cut){0});
+        CHECK_OK(cadre_run_resume(f.team, f.trace, NULL, &run, &err), &err);
         status = cadre_run_wait(run, &result, NULL);
     }
     CHECK_INT(status, CADRE_EFAILED);
@@ -339,23 +270,22 @@ static void test_resume__a_model_call_is_not_cut_for_ever(void)
 // A tool that was not safe when it was cut does not become safe by an edit.
 static void test_resume__what_was_unsafe_stays_so(void)
 {
-    fixture f;
+    cut_case f;
     int n_calls = 0;
     cadre_run *run = NULL;
-    char trace[64];
     if (!set_up(&f, "memory", kill_process, &n_calls))
         return;
     cadre_team *edited = f.team;
     f.team = make_team(&f, kill_process, &n_calls, false);
-    run_until_dead(&f, trace);
-    CHECK_OK(cadre_run_resume(edited, trace, CADRE_RUN(.accept_changes = true), &run,
+    cut_case_run(&f, CADRE_RUN(.input = "Go."));
+    CHECK_OK(cadre_run_resume(edited, f.trace, CADRE_RUN(.accept_changes = true), &run,
                               &f.err),
              &f.err);
     CHECK_OK(cadre_run_wait(run, NULL, &f.err), &f.err);
     CHECK_INT(n_calls, 1);
     cadre_run_free(run);
     cadre_team_free(edited);
-    tear_down(&f);
+    cut_case_close(&f);
 }
 
 // --- Two processes in one session ---
@@ -365,7 +295,7 @@ enum {
 };
 
 typedef struct talker {
-    fixture f;
+    cut_case f;
     int n_said, n_busy, n_other;
 } talker;
 
@@ -440,18 +370,18 @@ static cadre_status kill_then_sleep(void *ctx, cadre_frame *frame,
 
 static void test_resume__has_a_time_of_its_own(void)
 {
-    fixture f;
+    cut_case f;
     int n_calls = 0;
     cadre_run *run = NULL;
-    char trace[64];
     if (!set_up(&f, "memory", kill_then_sleep, &n_calls))
         return;
-    run_until_dead(&f, trace);
-    CHECK_OK(cadre_run_resume(f.team, trace, CADRE_RUN(.timeout_ms = 20), &run, &f.err),
-             &f.err);
+    cut_case_run(&f, CADRE_RUN(.input = "Go."));
+    CHECK_OK(
+        cadre_run_resume(f.team, f.trace, CADRE_RUN(.timeout_ms = 20), &run, &f.err),
+        &f.err);
     CHECK_INT(cadre_run_wait(run, NULL, NULL), CADRE_ETIMEOUT);
     cadre_run_free(run);
-    tear_down(&f);
+    cut_case_close(&f);
 }
 
 static const CU_TestInfo tests[] = {

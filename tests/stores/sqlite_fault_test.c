@@ -8,6 +8,7 @@
 #include "support/check.h"
 #include "support/faulty_disk.h"
 #include "support/folder.h"
+#include "support/sqlite_file.h"
 
 #include "cadre/cadre.h"
 
@@ -158,26 +159,6 @@ static bool run_life(const life_plan *plan, life_report *report)
 
 // --- What the file says ---
 
-// The first column of the first row; "" when there is none, or what is wrong. The disk
-// is well.
-static void ask(const char *path, const char *sql, char *said, size_t size)
-{
-    sqlite3 *db = NULL;
-    sqlite3_stmt *stmt = NULL;
-    int rc = sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL);
-    said[0] = '\0';
-    if (rc == SQLITE_OK)
-        rc = sqlite3_prepare_v2(db, sql, -1, &stmt, NULL);
-    if (rc == SQLITE_OK)
-        rc = sqlite3_step(stmt);
-    if (rc == SQLITE_ROW && sqlite3_column_text(stmt, 0) != NULL)
-        snprintf(said, size, "%s", (const char *)sqlite3_column_text(stmt, 0));
-    else if (rc != SQLITE_DONE && rc != SQLITE_ROW)
-        snprintf(said, size, "%s", sqlite3_errmsg(db));
-    sqlite3_finalize(stmt);
-    sqlite3_close(db);
-}
-
 #define ROWS_SIZE 4096
 
 static void check_whole(const char *path)
@@ -185,9 +166,10 @@ static void check_whole(const char *path)
     char said[ROWS_SIZE];
     if (access(path, F_OK) != 0)
         return;
-    ask(path, "PRAGMA integrity_check", said, sizeof said);
+    sqlite_file_ask(path, "PRAGMA integrity_check", said, sizeof said);
     CHECK_TEXT(said, "ok");
-    ask(path, "SELECT count(*) FROM pragma_foreign_key_check", said, sizeof said);
+    sqlite_file_ask(path, "SELECT count(*) FROM pragma_foreign_key_check", said,
+                    sizeof said);
     CHECK_TEXT(said, "0");
 }
 
@@ -226,7 +208,7 @@ static bool lab_make(lab *it)
         return false;
     CHECK_INT(report.waited, CADRE_OK);
     CHECK_TEXT(report.text, "All is seen.");
-    ask(it->store, rows_sql, it->expected, ROWS_SIZE);
+    sqlite_file_ask(it->store, rows_sql, it->expected, ROWS_SIZE);
     return CHECK_CONTAINS(it->expected, " second completed All is seen.\n");
 }
 
@@ -239,7 +221,7 @@ static void check_goes_on(const lab *it, const life_report *before)
     life_plan plan = plan_of(it);
     check_whole(it->store);
     if (before->waited == CADRE_OK) {
-        ask(it->store, rows_sql, rows, ROWS_SIZE);
+        sqlite_file_ask(it->store, rows_sql, rows, ROWS_SIZE);
         CHECK_TEXT(rows, it->expected);
         CHECK_TEXT(before->text, "All is seen.");
         return;
@@ -255,7 +237,7 @@ static void check_goes_on(const lab *it, const life_report *before)
     // It had ended, and only to say so had failed: else it ends now.
     if (after.started != CADRE_EINVAL && !CHECK_INT(after.waited, CADRE_OK))
         fprintf(stderr, "first: %s\nthen: %s\n", before->error, after.error);
-    ask(it->store, rows_sql, rows, ROWS_SIZE);
+    sqlite_file_ask(it->store, rows_sql, rows, ROWS_SIZE);
     CHECK_TEXT(rows, it->expected);
     check_whole(it->store);
 }

@@ -1,58 +1,12 @@
 // The file of the sqlite store: what may stand at its path, and what becomes of one
 // that is removed or replaced while it is open.
-#include "support/folder.h"
-#include "support/store_case.h"
-
-#include "team/kinds.h"
+#include "support/sqlite_case.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-typedef struct fixture {
-    test_folder folder;
-    char path[FOLDER_PATH_SIZE];
-    store_case s;
-} fixture;
-
-static void set_up(fixture *f)
-{
-    const cadre_store_ops *const *at = cdr_kinds_stores;
-    while (*at && strcmp((*at)->type, "sqlite") != 0)
-        at++;
-    *f = (fixture){.s = {.ops = *at}};
-    CHECK(f->s.ops != NULL && folder_make(&f->folder));
-    snprintf(f->path, sizeof(f->path), "%s/store.db", f->folder.path);
-}
-
-static cadre_status open_url(store_case *s, const char *url)
-{
-    cadre_error_clear(&s->err);
-    s->state = calloc(1, s->ops->state_size);
-    cadre_status status = s->ops->init(s->state, url, &s->err);
-    if (status != CADRE_OK) {
-        free(s->state);
-        s->state = NULL;
-    }
-    return status;
-}
-
-static void close_store(store_case *s)
-{
-    s->ops->fini(s->state);
-    free(s->state);
-    s->state = NULL;
-}
-
-static bool is_beside(const char *path, const char *suffix)
-{
-    char name[FOLDER_PATH_SIZE + 16];
-    snprintf(name, sizeof(name), "%s%s", path, suffix);
-    return access(name, F_OK) == 0;
-}
 
 static const char *const companions[] = {".lock", "-journal", "-wal", "-shm"};
 
@@ -61,12 +15,13 @@ static bool is_refused(store_case *s, const char *path, const char *reason)
 {
     bool was_beside[N_OF(companions)];
     for (size_t i = 0; i < N_OF(companions); i++)
-        was_beside[i] = is_beside(path, companions[i]);
-    bool is_well = open_url(s, path) == CADRE_ESTORE &&
+        was_beside[i] = sqlite_file_is_beside(path, companions[i]);
+    bool is_well = sqlite_case_open_url(s, path) == CADRE_ESTORE &&
                    strstr(s->err.text, path) != NULL &&
                    strstr(s->err.text, reason) != NULL;
     for (size_t i = 0; i < N_OF(companions); i++)
-        is_well = is_well && is_beside(path, companions[i]) == was_beside[i];
+        is_well =
+            is_well && sqlite_file_is_beside(path, companions[i]) == was_beside[i];
     if (!is_well)
         fprintf(stderr, "%s: expected '%s', got: %s\n", path, reason, s->err.text);
     return is_well;
@@ -76,9 +31,9 @@ static bool is_refused(store_case *s, const char *path, const char *reason)
 
 static void test_sqlite_file__refuses_what_is_no_file(void)
 {
-    fixture f;
+    sqlite_case f;
     char other[FOLDER_PATH_SIZE + 16];
-    set_up(&f);
+    sqlite_case_make(&f);
     CHECK(is_refused(&f.s, f.folder.path, "is a folder"));
     CHECK(is_refused(&f.s, "/dev/null", "is no ordinary file"));
     CHECK(is_refused(&f.s, "/dev/full", "is no ordinary file"));
@@ -91,28 +46,47 @@ static void test_sqlite_file__refuses_what_is_no_file(void)
     snprintf(other, sizeof(other), "%s/circle", f.folder.path);
     CHECK_INT(symlink(other, other), 0);
     CHECK(is_refused(&f.s, other, "symbolic links"));
-    folder_remove(&f.folder);
+    sqlite_case_remove(&f);
 }
 
 static void test_sqlite_file__opens_what_a_link_names(void)
 {
-    fixture f;
+    sqlite_case f;
     char link[FOLDER_PATH_SIZE + 16];
-    set_up(&f);
-    CHECK_OK(open_url(&f.s, f.path), &f.s.err);
+    sqlite_case_make(&f);
+    CHECK_OK(sqlite_case_open_url(&f.s, f.path), &f.s.err);
     store_start(&f.s);
-    close_store(&f.s);
+    sqlite_case_close_store(&f.s);
     snprintf(link, sizeof(link), "%s/link", f.folder.path);
     CHECK_INT(symlink(f.path, link), 0);
-    CHECK_OK(open_url(&f.s, link), &f.s.err);
+    CHECK_OK(sqlite_case_open_url(&f.s, link), &f.s.err);
     CHECK_TEXT(store_frames(&f.s, 1), "1<0 running\n");
-    CHECK(is_beside(f.path, ".lock") && !is_beside(link, ".lock"));
-    close_store(&f.s);
-    folder_remove(&f.folder);
+    CHECK(sqlite_file_is_beside(f.path, ".lock") &&
+          !sqlite_file_is_beside(link, ".lock"));
+    sqlite_case_close_store(&f.s);
+    sqlite_case_remove(&f);
+}
+
+static void test_sqlite_file__follows_a_link_that_leads_to_nothing_yet(void)
+{
+    char target[FOLDER_PATH_SIZE + 16];
+    sqlite_case f;
+    sqlite_case_make(&f);
+    CHECK_INT(symlink("target.db", f.path), 0);
+    sqlite_case_fill(&f);
+    snprintf(target, sizeof(target), "%s/target.db", f.folder.path);
+    sqlite_file_check(target, "SELECT count(*) FROM traces", "1");
+    CHECK(!sqlite_file_is_beside(f.path, ".lock")); // it stands where the file is
+    CHECK_INT(unlink(target), 0);
+    CHECK_INT(unlink(f.path), 0);
+    CHECK_INT(symlink("nowhere/target.db", f.path), 0);
+    CHECK_STATUS(sqlite_case_open_url(&f.s, f.path), CADRE_ESTORE, &f.s.err);
+    CHECK_CONTAINS(f.s.err.text, "/nowhere/target.db: cannot be made: No such file");
+    sqlite_case_remove(&f);
 }
 
 // In a process of its own, without the rights of root.
-static void check_refused_to_nobody(fixture *f, const char *reason)
+static void check_refused_to_nobody(sqlite_case *f, const char *reason)
 {
     int status = -1;
     CHECK_INT(chmod(f->folder.path, 0777), 0);
@@ -127,20 +101,41 @@ static void check_refused_to_nobody(fixture *f, const char *reason)
 
 static void test_sqlite_file__refuses_one_without_rights(void)
 {
-    fixture f;
-    set_up(&f);
+    sqlite_case f;
+    sqlite_case_make(&f);
     CHECK(folder_write(&f.folder, "store.db", "", f.path));
     CHECK_INT(chmod(f.path, 0000), 0);
     check_refused_to_nobody(&f, "Permission denied");
     CHECK_INT(chmod(f.path, 0444), 0);
     check_refused_to_nobody(&f, "is read-only");
-    folder_remove(&f.folder);
+    sqlite_case_remove(&f);
+}
+
+// Runs as nobody in a process of its own when root, to whom nothing is read-only.
+static void test_sqlite_file__refuses_a_read_only_file(void)
+{
+    sqlite_case f;
+    sqlite_case_make(&f);
+    sqlite_case_fill(&f);
+    CHECK_INT(chmod(f.path, 0444), 0);
+    CHECK_INT(chmod(f.folder.path, 0755), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        bool is_other = geteuid() != 0 || (setgid(65534) == 0 && setuid(65534) == 0);
+        bool is_refused = sqlite_case_open_url(&f.s, f.path) == CADRE_ESTORE &&
+                          strstr(f.s.err.text, "is read-only") != NULL;
+        _exit(is_other && is_refused ? 0 : 1);
+    }
+    int status = -1;
+    CHECK_INT(waitpid(child, &status, 0), child);
+    CHECK_INT(status, 0);
+    sqlite_case_remove(&f);
 }
 
 // --- Removed or replaced ---
 
 // Nothing is written any more, and nothing is read from what another put there.
-static void check_lost(fixture *f)
+static void check_lost(sqlite_case *f)
 {
     static const char said[] = "was removed or replaced";
     cadre_query query = {.kind = CADRE_QUERY_TRACE, .trace = store_id(1)};
@@ -161,22 +156,22 @@ static void check_lost(fixture *f)
     }
 }
 
-static void start(fixture *f)
+static void start(sqlite_case *f)
 {
-    set_up(f);
-    CHECK_OK(open_url(&f->s, f->path), &f->s.err);
+    sqlite_case_make(f);
+    CHECK_OK(sqlite_case_open_url(&f->s, f->path), &f->s.err);
     store_start(&f->s);
 }
 
 static void test_sqlite_file__one_that_was_removed_takes_no_more(void)
 {
-    fixture f;
+    sqlite_case f;
     start(&f);
     CHECK_INT(unlink(f.path), 0);
     check_lost(&f);
-    close_store(&f.s);
-    CHECK(!is_beside(f.path, ""));
-    folder_remove(&f.folder);
+    sqlite_case_close_store(&f.s);
+    CHECK(!sqlite_file_is_beside(f.path, ""));
+    sqlite_case_remove(&f);
 }
 
 static void move_all(const char *from, const char *to)
@@ -193,7 +188,7 @@ static void move_all(const char *from, const char *to)
 
 static void test_sqlite_file__one_that_was_put_back_goes_on(void)
 {
-    fixture f;
+    sqlite_case f;
     char away[FOLDER_PATH_SIZE + 16];
     start(&f);
     snprintf(away, sizeof(away), "%s/away.db", f.folder.path);
@@ -201,17 +196,17 @@ static void test_sqlite_file__one_that_was_put_back_goes_on(void)
     check_lost(&f);
     move_all(away, f.path);
     CHECK_COMMIT(&f.s, 1, fact_frame(2, 1, "a"));
-    close_store(&f.s);
-    CHECK_OK(open_url(&f.s, f.path), &f.s.err);
+    sqlite_case_close_store(&f.s);
+    CHECK_OK(sqlite_case_open_url(&f.s, f.path), &f.s.err);
     CHECK_TEXT(store_frames(&f.s, 1), "1<0 running\n2<1 running\n");
-    close_store(&f.s);
-    folder_remove(&f.folder);
+    sqlite_case_close_store(&f.s);
+    sqlite_case_remove(&f);
 }
 
 // Whoever has the old one open does no harm to the new one, when it closes either.
 static void test_sqlite_file__new_one_in_its_place_is_left_alone(void)
 {
-    fixture f;
+    sqlite_case f;
     start(&f);
     store_case later = {.ops = f.s.ops};
     for (size_t i = 0; i < N_OF(companions); i++) {
@@ -220,25 +215,28 @@ static void test_sqlite_file__new_one_in_its_place_is_left_alone(void)
         unlink(name);
     }
     CHECK_INT(unlink(f.path), 0);
-    CHECK_OK(open_url(&later, f.path), &later.err);
+    CHECK_OK(sqlite_case_open_url(&later, f.path), &later.err);
     CHECK_COMMIT(&later, 7, fact_conversation(700, ""), fact_trace(7),
                  fact_in(fact_frame(70, 0, "root"), 700));
     check_lost(&f);
-    close_store(&f.s);
-    CHECK(is_beside(f.path, "-wal") && is_beside(f.path, "-shm"));
+    sqlite_case_close_store(&f.s);
+    CHECK(sqlite_file_is_beside(f.path, "-wal") &&
+          sqlite_file_is_beside(f.path, "-shm"));
     CHECK_COMMIT(&later, 7, fact_in(fact_frame(71, 70, "a"), 700));
-    close_store(&later);
-    CHECK_OK(open_url(&later, f.path), &later.err);
+    sqlite_case_close_store(&later);
+    CHECK_OK(sqlite_case_open_url(&later, f.path), &later.err);
     CHECK_TEXT(store_frames(&later, 7), "70<0 running\n71<70 running\n");
     CHECK_TEXT(store_frames(&later, 1), "");
-    close_store(&later);
-    folder_remove(&f.folder);
+    sqlite_case_close_store(&later);
+    sqlite_case_remove(&f);
 }
 
 static const CU_TestInfo tests[] = {
     CHECK_TEST(test_sqlite_file__refuses_what_is_no_file),
     CHECK_TEST(test_sqlite_file__opens_what_a_link_names),
+    CHECK_TEST(test_sqlite_file__follows_a_link_that_leads_to_nothing_yet),
     CHECK_TEST(test_sqlite_file__refuses_one_without_rights),
+    CHECK_TEST(test_sqlite_file__refuses_a_read_only_file),
     CHECK_TEST(test_sqlite_file__one_that_was_removed_takes_no_more),
     CHECK_TEST(test_sqlite_file__one_that_was_put_back_goes_on),
     CHECK_TEST(test_sqlite_file__new_one_in_its_place_is_left_alone),

@@ -1,16 +1,33 @@
 #include "support/lab.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+
+static bool make(lab *it)
+{
+    *it = (lab){.trace = ""};
+    if (!CHECK(folder_make(&it->folder)))
+        return false;
+    snprintf(it->store, sizeof(it->store), "%s/runs.db", it->folder.path);
+    snprintf(it->directory, sizeof(it->directory), "%s", it->folder.path);
+    return true;
+}
+
+bool lab_make_in(lab *it, const char *directory)
+{
+    if (!make(it))
+        return false;
+    program_source_path(directory, it->directory, sizeof(it->directory));
+    return true;
+}
 
 bool lab_make(lab *it, const char *team, const char *script)
 {
     char path[FOLDER_PATH_SIZE];
 
-    *it = (lab){.trace = ""};
-    if (!CHECK(folder_make(&it->folder)))
+    if (!make(it))
         return false;
-    snprintf(it->store, sizeof(it->store), "%s/runs.db", it->folder.path);
     return folder_write(&it->folder, "team.yaml", team, path) &&
            folder_write(&it->folder, "script.yaml", script, path);
 }
@@ -40,7 +57,7 @@ bool lab_run(lab *it, const char *const *words, const program_action *action,
 {
     const char *arguments[LAB_MAX_WORDS + 3] = {words[0], "--store", it->store};
     program_config config = {.arguments = arguments,
-                             .directory = it->folder.path,
+                             .directory = it->directory,
                              .action = action ? *action : (program_action){0}};
 
     for (size_t i = 1; i < LAB_MAX_WORDS && words[i]; i++)
@@ -63,6 +80,39 @@ void lab_check(lab *it, const char *const *words, int exit_status, const char *o
         CHECK_TEXT(ran.out, out);
     CHECK_CONTAINS(ran.err, err);
     program_result_fini(&ran);
+}
+
+const char lab_slow_script[] =
+    "agents:\n"
+    "  triage:\n"
+    "    - {handoff: {to: after_sales, message: \"wants it\"}}\n"
+    "  after_sales:\n"
+    "    - {text: \"Your label.\", delay: 10s}\n";
+
+bool lab_make_cut(lab *it, const char *session)
+{
+    char script[FOLDER_PATH_SIZE];
+    program_result ran;
+
+    if (!lab_make_in(it, "tests/cli/teams") ||
+        !folder_write(&it->folder, "script.yaml", lab_slow_script, script))
+        return false;
+    const program_action action = {
+        .when = "\"agent\":\"after_sales\"", .is_on_stdout = true, .signal = SIGKILL};
+    const char *const words[] = {"run",
+                                 "desk.yaml",
+                                 "Return",
+                                 "--script",
+                                 script,
+                                 "--events",
+                                 session ? "--session" : NULL,
+                                 session,
+                                 NULL};
+    if (!lab_run(it, words, &action, &ran))
+        return false;
+    CHECK_INT(ran.signal, SIGKILL);
+    program_result_fini(&ran);
+    return true;
 }
 
 static bool is_text(const json_t *object, const char *key, const char *text)

@@ -23,16 +23,20 @@
 
 typedef struct lab {
     test_folder folder;
+    char directory[4096]; // that commands run in
     char store[FOLDER_PATH_SIZE];
     char trace[32]; // of the run that was told last
 } lab;
 
 // Writes team.yaml and script.yaml. False: the test has failed.
 bool lab_make(lab *it, const char *team, const char *script);
+
+// Makes one with a store alone, whose commands run in a folder of the sources.
+bool lab_make_in(lab *it, const char *directory);
 void lab_remove(lab *it);
 
-// Runs `cadre WORDS --store STORE` in the folder, at most LAB_MAX_WORDS words with NULL
-// at the end. `action` may be NULL. As program_run.
+// Runs `cadre WORDS --store STORE` in the directory, at most LAB_MAX_WORDS words with
+// NULL at the end. `action` may be NULL. As program_run.
 bool lab_run(lab *it, const char *const *words, const program_action *action,
              program_result *ran);
 
@@ -46,6 +50,13 @@ void lab_check(lab *it, const char *const *words, int exit_status, const char *o
 
 #define LAB_CHECK(it, exit_status, out, err, ...)                                      \
     lab_check((it), LAB_WORDS(__VA_ARGS__), (exit_status), (out), (err))
+
+// A script of tests/cli/teams/desk.yaml whose second agent speaks slowly.
+extern const char lab_slow_script[];
+
+// Makes one in tests/cli/teams with a run of that desk, of the session (NULL: of none),
+// which was killed while its second agent spoke.
+bool lab_make_cut(lab *it, const char *session);
 
 // The id of the first frame of that kind or key, of the run `trace`; in `id`, "" when
 // there is none.
