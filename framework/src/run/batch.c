@@ -11,7 +11,9 @@
 
 #include "run/arguments.h"
 #include "run/retry.h"
+#include "run/scope.h"
 #include "run/state.h"
+#include "run/tool_round.h"
 #include "tree/abandon.h"
 #include "tree/outbox.h"
 #include "tree/race.h"
@@ -26,6 +28,7 @@ enum {
 // What a thread has of its branch. Its caller frees it, or it does when abandoned.
 typedef struct branch {
     cadre_frame *caller;
+    cadre_call call; // a copy
     cdr_attempts attempts;
     cdr_strand *parent; // the caller's
     int *pending;
@@ -49,7 +52,9 @@ typedef struct batch_run {
     int pending;
     cdr_race race;
     cdr_hearing *hearing; // NULL: nobody listens
-    bool is_stopped;      // by who listens
+    bool is_one;          // a single call that is listened to
+    bool is_deaf;         // who listens has said stop
+    bool is_stopped;      // so some of it did, now or in the record
     bool may_go_on;       // something of it is left, which may still tell
 } batch_run;
 
@@ -76,6 +81,8 @@ static void run_branch(void *arg)
         cdr_park_settle(tree, b->parent, b->pending);
         return;
     }
+    if (b->attempts.child->scope != b->caller->scope)
+        cdr_scope_free(b->attempts.child->scope); // nobody else will
     cdr_ran_fini(&b->attempts.ran);
     free(b);
     cdr_straggler_leave(tree);
@@ -104,9 +111,11 @@ static void enter(batch_run *batch, entry *e, const cdr_callee *callee)
         return;
     }
     *e->branch = (branch){.caller = frame,
+                          .call = *callee->call,
                           .attempts = {.callee = *callee},
                           .parent = frame->work->strand,
                           .pending = &batch->pending};
+    e->branch->attempts.callee.call = &e->branch->call;
     if (cdr_attempts_enter(frame, &e->branch->attempts, &e->err) == CADRE_OK) {
         e->branch->attempts.callee.key = NULL; // the frame has it
         return;
@@ -118,7 +127,8 @@ static void enter(batch_run *batch, entry *e, const cdr_callee *callee)
 static void enter_all(batch_run *batch, bool is_fork)
 {
     const cadre_batch *asked = batch->asked;
-    unsigned nth = ++batch->frame->work->n_batches;
+    bool has_key = is_fork && !batch->is_one;
+    unsigned nth = batch->is_one ? 0 : ++batch->frame->work->n_batches;
     for (size_t i = 0; i < batch->n; i++) {
         entry *e = &batch->entries[i];
         char key[KEY_SIZE];
@@ -129,7 +139,7 @@ static void enter_all(batch_run *batch, bool is_fork)
             snprintf(key, sizeof key, "%.32s/%zu", asked->key, i + 1);
         cdr_callee callee = {.call = asked->calls[i],
                              .is_fork = is_fork,
-                             .key = is_fork ? key : NULL,
+                             .key = has_key ? key : NULL,
                              .ear = ear_of(batch, i)};
         enter(batch, e, &callee);
     }
@@ -145,11 +155,21 @@ static cadre_frame *child_of(const entry *e)
     return e->branch == NULL ? NULL : e->branch->attempts.child;
 }
 
+static bool is_tried_again(void *ctx, size_t i)
+{
+    const batch_run *batch = ctx;
+    const cadre_frame *frame = batch->frame;
+    const branch *b = batch->entries[i].branch;
+    return !cdr_attempts_is_last_locked(frame, &b->attempts, b->attempts.child);
+}
+
 // Says which branches compete; with a winner in the record the others end here.
 static bool set_race(batch_run *batch)
 {
     cdr_tree *tree = batch->frame->tree;
     cdr_race *race = &batch->race;
+    race->is_tried_again = is_tried_again;
+    race->ctx = batch;
     race->branches = calloc(batch->n, sizeof(cadre_frame *));
     if (race->branches == NULL)
         return false;
@@ -182,23 +202,32 @@ static void end_entry(entry *e, const cdr_ending *ending)
     cdr_mutex_unlock(&tree->mu);
 }
 
-static void fail_entry(entry *e, const cadre_error *why, cdr_ending ending)
+// Another one has won, in the record or by now: this one need not begin.
+static bool has_lost(batch_run *batch, const entry *e)
+{
+    cdr_tree *tree = batch->frame->tree;
+    cdr_mutex_lock(&tree->mu);
+    bool has = batch->race.winner < batch->n && child_of(e)->mark == CDR_MARK_OWNER;
+    cdr_mutex_unlock(&tree->mu);
+    return has;
+}
+
+static void lose_entry(entry *e)
+{
+    cdr_ending ending;
+    cdr_ending_of(child_of(e), CADRE_EABORTED, NULL, &ending);
+    end_entry(e, &ending);
+}
+
+static void fail_entry(entry *e)
 {
     char id[CADRE_ID_TEXT_SIZE];
     const cadre_frame *frame = child_of(e);
     cadre_id_text(frame->id, id);
-    ending.failure = cdr_failure_new(why, frame->name, id);
+    cdr_ending ending = {.status = CADRE_FRAME_FAILED,
+                         .stop_reason = CADRE_STOP_ERROR,
+                         .failure = cdr_failure_new(&e->err, frame->name, id)};
     end_entry(e, &ending);
-}
-
-// A loser of the record.
-static void drop_entry(entry *e)
-{
-    cadre_error why = CADRE_ERROR_INIT;
-    cdr_frame_stopped(child_of(e), &why);
-    fail_entry(
-        e, &why,
-        (cdr_ending){.status = CADRE_FRAME_ABORTED, .stop_reason = CADRE_STOP_ABORTED});
 }
 
 static void start(batch_run *batch, entry *e)
@@ -210,9 +239,7 @@ static void start(batch_run *batch, entry *e)
     if (cdr_pool_run(tree->runtime->pool, run_branch, b, &e->err) == CADRE_OK)
         return;
     e->is_started = false;
-    fail_entry(
-        e, &e->err,
-        (cdr_ending){.status = CADRE_FRAME_FAILED, .stop_reason = CADRE_STOP_ERROR});
+    fail_entry(e);
     cdr_park_settle(tree, b->parent, &batch->pending);
 }
 
@@ -228,8 +255,8 @@ static void start_all(batch_run *batch, const entry *own)
         entry *e = &batch->entries[i];
         if (!must_run(e) || e == own)
             continue;
-        if (batch->race.winner < batch->n && child_of(e)->mark == CDR_MARK_OWNER)
-            drop_entry(e);
+        if (has_lost(batch, e))
+            lose_entry(e);
         else
             start(batch, e);
     }
@@ -240,7 +267,7 @@ static void start_all(batch_run *batch, const entry *own)
 static void stop_batch(batch_run *batch)
 {
     cdr_tree *tree = batch->frame->tree;
-    batch->is_stopped = true;
+    batch->is_deaf = true;
     cdr_mutex_lock(&tree->mu);
     cdr_race_stop_locked(&batch->race);
     cdr_mutex_unlock(&tree->mu);
@@ -253,7 +280,7 @@ static void hear(batch_run *batch)
     if (batch->hearing == NULL)
         return;
     cdr_event_node *list = cdr_hearing_take(batch->hearing);
-    for (const cdr_event_node *node = list; node != NULL && !batch->is_stopped;
+    for (const cdr_event_node *node = list; node != NULL && !batch->is_deaf;
          node = node->next)
         if (!asked->listener(asked->listener_ctx, node->ear->agent, node->ear->index,
                              &node->event))
@@ -261,7 +288,21 @@ static void hear(batch_run *batch)
     cdr_event_free_list(list);
 }
 
-// What has not ended by now does so without its threads.
+static void end_straggler(cadre_frame *frame, const cdr_ending *ending)
+{
+    if (frame->kind == CDR_FRAME_TOOL)
+        cdr_round_abandon_locked(frame, ending);
+    else
+        cdr_frame_end_locked(frame, ending);
+}
+
+static bool is_late(const entry *e)
+{
+    return e->is_started && e->branch != NULL && !e->branch->is_done &&
+           child_of(e)->status < CADRE_FRAME_COMPLETED;
+}
+
+// What has not ended by now does so without its threads. What has is about to leave.
 static void abandon_late(batch_run *batch)
 {
     cdr_tree *tree = batch->frame->tree;
@@ -269,10 +310,10 @@ static void abandon_late(batch_run *batch)
     cdr_mutex_lock(&tree->mu);
     for (size_t i = 0; i < batch->n; i++) {
         entry *e = &batch->entries[i];
-        if (!e->is_started || e->branch == NULL || e->branch->is_done)
+        if (!is_late(e))
             continue;
         e->abandoned = child_of(e);
-        cdr_frame_abandon_locked(e->abandoned);
+        cdr_frame_abandon_locked(e->abandoned, end_straggler);
         e->branch->is_abandoned = true;
         e->branch = NULL; // it frees itself
         batch->may_go_on = true;
@@ -328,6 +369,13 @@ static void run_all(batch_run *batch)
         cdr_park_join(frame->tree, frame->work->strand, &batch->pending);
     else
         await_all(batch);
+    cdr_mutex_lock(&frame->tree->mu);
+    cdr_race_leave_locked(&batch->race);
+    cdr_mutex_unlock(&frame->tree->mu);
+    if (batch->hearing != NULL) {
+        cdr_tree_flush(frame->tree, NULL); // nothing is told to it later
+        hear(batch);
+    }
 }
 
 // --- Outcomes ---
@@ -353,6 +401,18 @@ static cadre_status take_entry(cadre_frame *frame, entry *e, cadre_outcome *out,
                             e->err.text);
 }
 
+// Nobody has won, and yet one had to stop: for who listens, be it in the record.
+static bool was_stopped(const batch_run *batch)
+{
+    for (size_t i = 0; i < batch->n && batch->race.winner == batch->n; i++) {
+        const entry *e = &batch->entries[i];
+        const cadre_frame *child = e->abandoned == NULL ? child_of(e) : e->abandoned;
+        if (child != NULL && child->mark == CDR_MARK_OWNER)
+            return true;
+    }
+    return false;
+}
+
 // None of them succeeded: one error for all.
 static cadre_status fail_all(const batch_run *batch, const cadre_outcome *out,
                              cadre_error *err)
@@ -372,6 +432,21 @@ static cadre_status fail_all(const batch_run *batch, const cadre_outcome *out,
     return CADRE_EFAILED;
 }
 
+// Takes the outcome of one whose failure is not the batch's: what the caller fails with
+// is not told to be that one's.
+static cadre_status take_other(cadre_frame *frame, entry *e, cadre_outcome *out)
+{
+    cadre_error dropped = CADRE_ERROR_INIT;
+    cdr_work *work = frame->work;
+    cdr_failure *failure = cdr_failure_ref(work->child_failure);
+    unsigned char reason = work->child_reason;
+    cadre_status status = take_entry(frame, e, out, &dropped);
+    cdr_failure_unref(work->child_failure);
+    work->child_failure = failure;
+    work->child_reason = reason;
+    return status;
+}
+
 // The first failure is the batch's error, but where one wins; then it is what the
 // winner came to.
 static cadre_status collect(batch_run *batch, cadre_outcome *out, cadre_error *err)
@@ -382,14 +457,14 @@ static cadre_status collect(batch_run *batch, cadre_outcome *out, cadre_error *e
     cadre_status result = CADRE_OK;
     cdr_state_join join;
     cdr_state_join_begin(frame, &join);
+    batch->is_stopped = was_stopped(batch);
     for (size_t i = 0; i < batch->n; i++) {
-        cadre_error dropped = CADRE_ERROR_INIT;
         bool is_own = !is_single || i == winner;
         join.takes_none = !is_own;
-        cadre_status status =
-            take_entry(frame, &batch->entries[i], &out[i], is_own ? err : &dropped);
-        if (is_own && result == CADRE_OK)
-            result = status;
+        if (is_own && result == CADRE_OK && !batch->is_stopped)
+            result = take_entry(frame, &batch->entries[i], &out[i], err);
+        else
+            take_other(frame, &batch->entries[i], &out[i]);
         batch->may_go_on |= out[i].status == CADRE_FRAME_WAITING;
     }
     cdr_state_join_end(frame);
@@ -423,10 +498,13 @@ static void batch_fini(batch_run *batch)
 }
 
 // Calls that were checked as far as the batch itself goes; `out` has room for all.
+// `one`: it is no batch, but this single call.
 static cadre_status run_batch(cadre_frame *frame, const cadre_batch *asked,
-                              bool is_fork, cadre_outcome *out, cadre_error *err)
+                              const cdr_callee *one, cadre_outcome *out,
+                              cadre_error *err)
 {
-    batch_run batch = {.frame = frame, .asked = asked, .n = asked->n_calls};
+    batch_run batch = {
+        .frame = frame, .asked = asked, .n = asked->n_calls, .is_one = one != NULL};
     bool has_memory = true;
     batch.entries = calloc(batch.n, sizeof *batch.entries);
     if (asked->listener != NULL) {
@@ -438,7 +516,7 @@ static cadre_status run_batch(cadre_frame *frame, const cadre_batch *asked,
         free(batch.entries);
         return cadre_fail(err, CADRE_ENOMEM, "no memory for a batch");
     }
-    enter_all(&batch, is_fork);
+    enter_all(&batch, one == NULL || one->is_fork);
     cadre_status status = CADRE_OK;
     if (set_race(&batch)) {
         run_all(&batch);
@@ -466,20 +544,26 @@ cadre_status cdr_call_heard(cadre_frame *frame, const cdr_callee *callee,
                          .listener_ctx = call.listener_ctx};
     call.listener = NULL;
     cdr_outcome_clear(&own);
-    return run_batch(frame, &asked, callee->is_fork, out == NULL ? &own : out, err);
+    return run_batch(frame, &asked, callee, out == NULL ? &own : out, err);
 }
 
-static cadre_status check_batch(cadre_frame *frame, const cadre_batch *batch,
+// Is it one at all? Then its outcomes are cleared.
+static cadre_status check_whole(const cadre_frame *frame, const cadre_batch *batch,
                                 cadre_error *err)
 {
     const char *name = frame->name;
     if (batch == NULL || batch->struct_size < sizeof *batch)
         return cadre_fail(err, CADRE_EINVAL, "'%s': a batch without CADRE_BATCH", name);
-    cadre_status status = cdr_check_array((cdr_argument){name, "cadre_batch.calls"},
-                                          batch->calls, batch->n_calls, err);
-    if (status == CADRE_OK)
-        status =
-            cdr_check_text((cdr_argument){name, "cadre_batch.key"}, batch->key, err);
+    return cdr_check_array((cdr_argument){name, "cadre_batch.calls"}, batch->calls,
+                           batch->n_calls, err);
+}
+
+static cadre_status check_parts(const cadre_frame *frame, const cadre_batch *batch,
+                                cadre_error *err)
+{
+    const char *name = frame->name;
+    cadre_status status =
+        cdr_check_text((cdr_argument){name, "cadre_batch.key"}, batch->key, err);
     if (status != CADRE_OK)
         return status;
     if (batch->wait < CADRE_ALL || batch->wait > CADRE_RACE)
@@ -501,7 +585,7 @@ cadre_status cadre_frame_batch(cadre_frame *frame, const cadre_batch *batch,
 {
     if (frame == NULL)
         return cdr_fail_null(err, __func__);
-    cadre_status status = check_batch(frame, batch, err);
+    cadre_status status = check_whole(frame, batch, err);
     if (status != CADRE_OK)
         return status;
     if (batch->winner != NULL)
@@ -513,7 +597,10 @@ cadre_status cadre_frame_batch(cadre_frame *frame, const cadre_batch *batch,
         return cadre_fail(err, CADRE_ENOMEM, "no memory for a batch");
     for (size_t i = 0; i < batch->n_calls; i++)
         cdr_outcome_clear(&outcomes[i]);
+    status = check_parts(frame, batch, err);
+    if (status != CADRE_OK)
+        return status;
     if (batch->n_calls == 0)
         return cdr_check_frame(frame, err);
-    return run_batch(frame, batch, true, outcomes, err);
+    return run_batch(frame, batch, NULL, outcomes, err);
 }

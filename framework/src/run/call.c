@@ -7,6 +7,7 @@
 #include "run/state.h"
 #include "tree/delta.h"
 #include "tree/outbox.h"
+#include "tree/race.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -179,6 +180,23 @@ static cadre_status enter_locked(cadre_frame *frame, cdr_birth *birth,
     return status;
 }
 
+// Another attempt is not made where the others won meanwhile; its caller may be gone.
+static cadre_status may_follow_locked(const cdr_callee *callee, cadre_error *err)
+{
+    if (callee->follows == NULL || !cdr_race_is_over_locked(callee->follows))
+        return CADRE_OK;
+    return cadre_fail(err, CADRE_EABORTED, "its work is not needed any more");
+}
+
+// What it is given: the attempt before has it, and may outlive the call.
+static cadre_status input_of(const cdr_callee *callee, cdr_text **out, cadre_error *err)
+{
+    if (callee->follows == NULL)
+        return cdr_call_input(callee->call, out, err);
+    *out = cdr_text_ref(callee->follows->input);
+    return CADRE_OK;
+}
+
 cadre_status cdr_enter_call(cadre_frame *frame, const cdr_callee *callee,
                             cadre_frame **child, cdr_entered *how, cadre_error *err)
 {
@@ -203,7 +221,7 @@ cadre_status cdr_enter_call(cadre_frame *frame, const cdr_callee *callee,
         .reads_parent = call->history == CADRE_HISTORY_ALL,
         .is_quiet = call->agent->quiet || (call->flags & CADRE_CALL_QUIET) != 0};
     bool many = false;
-    cadre_status status = cdr_call_input(call, &birth.input, err);
+    cadre_status status = input_of(callee, &birth.input, err);
     if (status == CADRE_OK && call->scope != NULL) {
         birth.scope = cdr_scope_new(call->scope, tree->team, err);
         if (birth.scope == NULL) {
@@ -216,7 +234,9 @@ cadre_status cdr_enter_call(cadre_frame *frame, const cdr_callee *callee,
     }
     if (status == CADRE_OK) {
         cdr_mutex_lock(&frame->tree->mu);
-        status = enter_locked(frame, &birth, child, how, err);
+        status = may_follow_locked(callee, err);
+        if (status == CADRE_OK)
+            status = enter_locked(frame, &birth, child, how, err);
         many = cdr_outbox_has_many_locked(frame->tree);
         cdr_mutex_unlock(&frame->tree->mu);
     }
@@ -249,8 +269,10 @@ static void ran_from_record(const cadre_frame *child, cdr_ran *ran)
     *ran = (cdr_ran){.status = (cadre_frame_status)child->status,
                      .stop_reason = (cadre_stop_reason)child->stop_reason,
                      .output = cdr_text_ref(child->output),
-                     .delta = cdr_json_share(child->delta),
-                     .agent = child->answered_by,
+                     .delta = child->status == CADRE_FRAME_COMPLETED
+                                  ? cdr_json_share(child->delta)
+                                  : NULL,
+                     .agent = child->is_given_up ? child->name : child->answered_by,
                      .failure = cdr_failure_ref(child->failure),
                      .usage = child->usage};
 }

@@ -10,9 +10,10 @@
 // A call as it is entered.
 typedef struct cdr_callee {
     const cadre_call *call;
-    bool is_fork;       // a conversation of its own
-    const char *key;    // of who gives none; NULL: automatic
-    const cdr_ear *ear; // NULL: nobody listens to this call
+    bool is_fork;               // a conversation of its own
+    const char *key;            // of who gives none; NULL: automatic
+    const cdr_ear *ear;         // NULL: nobody listens to this call
+    const cadre_frame *follows; // the attempt before this one; NULL: it is the first
 } cdr_callee;
 
 // Enters a child for a call; see cadre_frame_call.

@@ -196,6 +196,7 @@ static void emit_progress(cadre_frame *frame, const char *text)
     event.u.tool_progress.name = frame->name;
     event.u.tool_progress.text = text;
     cdr_event_address(frame, &event, id);
+    cdr_ear_await_room(frame->ear); // the run's queue is waited for where it is shown
     cdr_frame_show(frame, &event);
 }
 

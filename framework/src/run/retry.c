@@ -18,12 +18,16 @@ typedef struct ending {
     const cdr_failure *failure;
 } ending;
 
+static ending ending_of_frame(const cadre_frame *ended)
+{
+    return (ending){(cadre_frame_status)ended->status,
+                    (cadre_stop_reason)ended->stop_reason, ended->failure};
+}
+
 static ending ending_of(const cdr_attempts *a)
 {
-    const cadre_frame *child = a->child;
     if (a->how == CDR_ENTERED_RECORD)
-        return (ending){(cadre_frame_status)child->status,
-                        (cadre_stop_reason)child->stop_reason, child->failure};
+        return ending_of_frame(a->child);
     return (ending){a->ran.status, a->ran.stop_reason, a->ran.failure};
 }
 
@@ -33,15 +37,11 @@ static bool is_used_up(int64_t n, int64_t max)
 }
 
 // No attempt can do more than the one that a limit of the run ended.
-static bool has_no_calls_left(cdr_tree *tree, const ending *end)
+static bool has_no_calls_left_locked(const cdr_tree *tree, const ending *end)
 {
-    if (end->stop_reason != CADRE_STOP_LIMIT)
-        return false;
-    cdr_mutex_lock(&tree->mu);
-    bool none = is_used_up(tree->n_model_calls, tree->limits.max_model_calls) ||
-                is_used_up(tree->n_tool_calls, tree->limits.max_tool_calls);
-    cdr_mutex_unlock(&tree->mu);
-    return none;
+    return end->stop_reason == CADRE_STOP_LIMIT &&
+           (is_used_up(tree->n_model_calls, tree->limits.max_model_calls) ||
+            is_used_up(tree->n_tool_calls, tree->limits.max_tool_calls));
 }
 
 // The call's own time, which each attempt has anew, is not the agent's to try again in.
@@ -66,16 +66,32 @@ static bool may_pass(const cdr_failure *failure)
     }
 }
 
+static bool is_last_locked(const cadre_frame *frame, const cdr_attempts *a,
+                           const ending *end)
+{
+    if (a->nth >= a->child->agent->retry.attempts ||
+        cdr_frame_stopped(frame, NULL) != CADRE_OK || cdr_race_is_over_locked(a->child))
+        return true;
+    if (end->status == CADRE_FRAME_TIMEOUT)
+        return is_calls_time(a);
+    return end->status != CADRE_FRAME_FAILED || !may_pass(end->failure) ||
+           has_no_calls_left_locked(frame->tree, end);
+}
+
+bool cdr_attempts_is_last_locked(const cadre_frame *frame, const cdr_attempts *attempts,
+                                 const cadre_frame *ended)
+{
+    ending end = ending_of_frame(ended);
+    return is_last_locked(frame, attempts, &end);
+}
+
 static bool must_try_again(const cadre_frame *frame, const cdr_attempts *a)
 {
     ending end = ending_of(a);
-    if (a->nth >= a->child->agent->retry.attempts ||
-        cdr_frame_stopped(frame, NULL) != CADRE_OK)
-        return false;
-    if (end.status == CADRE_FRAME_TIMEOUT)
-        return !is_calls_time(a);
-    return end.status == CADRE_FRAME_FAILED && may_pass(end.failure) &&
-           !has_no_calls_left(frame->tree, &end);
+    cdr_mutex_lock(&frame->tree->mu);
+    bool is_last = is_last_locked(frame, a, &end);
+    cdr_mutex_unlock(&frame->tree->mu);
+    return !is_last;
 }
 
 // --- The next one ---
@@ -135,19 +151,21 @@ static cadre_status enter_next(cadre_frame *frame, cdr_attempts *a, cadre_error 
         return cadre_fail(err, CADRE_ENOMEM, "no memory for a call");
     call.key = key;
     callee.call = &call;
+    callee.follows = a->child;
     cadre_status status = cdr_enter_call(frame, &callee, &next.child, &next.how, err);
     free(key);
     if (status != CADRE_OK)
         return status;
     next.must_pause = next.how == CDR_ENTERED_NEW;
     cdr_mutex_lock(&frame->tree->mu);
+    cdr_attempts before = *a;
     link_locked(frame, a, &next);
-    cdr_mutex_unlock(&frame->tree->mu);
-    if (a->how != CDR_ENTERED_RECORD) {
-        cdr_release_call(frame, a->child, &a->ran);
-        cdr_ran_fini(&a->ran);
-    }
     *a = next;
+    cdr_mutex_unlock(&frame->tree->mu);
+    if (before.how != CDR_ENTERED_RECORD) {
+        cdr_release_call(frame, before.child, &before.ran);
+        cdr_ran_fini(&before.ran);
+    }
     return CADRE_OK;
 }
 

@@ -23,7 +23,7 @@
 // One call and its attempt at hand. Start with the callee set.
 typedef struct cdr_attempts {
     cdr_callee callee;
-    int nth;            // from 1
+    int nth;            // from 1; it and the next may be read under the tree's lock
     cadre_frame *child; // NULL: was not entered
     cdr_entered how;    // a record answers by itself
     bool must_pause;    // it follows another one, and has not begun
@@ -37,6 +37,11 @@ cadre_status cdr_attempts_enter(cadre_frame *frame, cdr_attempts *attempts,
 
 // Runs it, unless the record answers, and then others as long as they fail.
 void cdr_attempts_run(cadre_frame *frame, cdr_attempts *attempts, cdr_strand *strand);
+
+// Is an attempt that has ended like this the call's last one? Needs the tree's lock.
+bool cdr_attempts_is_last_locked(const cadre_frame *frame, const cdr_attempts *attempts,
+                                 const cadre_frame *ended)
+    CDR_REQUIRES(frame->tree->mu);
 
 // Gives the caller the outcome of the last one. As cdr_leave_call.
 cadre_status cdr_attempts_leave(cadre_frame *frame, cdr_attempts *attempts,

@@ -35,7 +35,7 @@ cadre_status cdr_state_restore(cadre_frame *frame, bool has_handed_over,
 static void tell(cadre_frame *frame, const char *key, const json_t *value)
 {
     cdr_tree *tree = frame->tree;
-    if (frame->is_quiet || cdr_queue_is_deaf(&tree->queue))
+    if (frame->is_quiet || !cdr_frame_is_heard(frame))
         return;
     cadre_event event = {.type = CADRE_EVENT_STATE_DELTA};
     char *text = cdr_json_dump(value);

@@ -114,6 +114,23 @@ static bool say_result_locked(cadre_frame *frame, const cadre_message *said)
     return true;
 }
 
+int64_t cdr_tool_tell_abandoned_locked(cadre_frame *frame, cdr_tool_entry *entry)
+{
+    cdr_tool_result result = {.code = CADRE_RESULT_ABORTED, .text = "aborted"};
+    int64_t seq = tell_result_locked(entry, &result, result.text);
+    cadre_message said = {.role = CADRE_ROLE_TOOL,
+                          .agent = frame->name,
+                          .to = "",
+                          .text = result.text,
+                          .call_id = entry->call->id,
+                          .tool_name = entry->call->name,
+                          .seq = seq,
+                          .code = result.code};
+    if (!say_result_locked(frame, &said))
+        cadre_fail(&frame->tree->lost, CADRE_ESTORE, "no memory for a tool's result");
+    return seq;
+}
+
 void cdr_tool_settle_locked(cadre_frame *frame, cdr_tool_entry *entry,
                             const cdr_tool_result *result)
 {

@@ -34,4 +34,8 @@ void cdr_tool_settle_locked(cadre_frame *frame, cdr_tool_entry *entry,
 void cdr_tool_settle(cadre_frame *frame, cdr_tool_entry *entry, cadre_result_code code,
                      const char *text);
 
+// Says that a call was stopped whose frame ends without it. Gives the seq of that.
+int64_t cdr_tool_tell_abandoned_locked(cadre_frame *frame, cdr_tool_entry *entry)
+    CDR_REQUIRES(frame->tree->mu);
+
 #endif

@@ -103,14 +103,30 @@ void cdr_round_close(cadre_frame *frame)
     if (round == NULL)
         return;
     cdr_round_settle_rest(frame, round);
-    frame->work->round = NULL;
-    cdr_round_free(round);
+    cdr_round_drop(frame);
 }
 
 void cdr_round_drop(cadre_frame *frame)
 {
+    cdr_mutex_lock(&frame->tree->mu);
     cdr_round *round = frame->work->round;
     frame->work->round = NULL;
+    cdr_mutex_unlock(&frame->tree->mu);
     if (round != NULL)
         cdr_round_free(round);
+}
+
+// What a stopped call of an abandoned frame came to; its thread goes on with the entry.
+void cdr_round_abandon_locked(cadre_frame *tool, const cdr_ending *ending)
+{
+    cadre_frame *frame = tool->parent;
+    cdr_round *round = frame->work == NULL ? NULL : frame->work->round;
+    cdr_ending own = *ending;
+    for (size_t i = 0; round != NULL && i < round->n_entries; i++) {
+        if (round->entries[i].frame != tool)
+            continue;
+        own.seq = cdr_tool_tell_abandoned_locked(frame, &round->entries[i]);
+        own.own.tool_calls = 1;
+    }
+    cdr_frame_end_locked(tool, &own);
 }

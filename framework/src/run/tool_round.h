@@ -14,6 +14,7 @@
 #define CDR_TOOL_ROUND_H
 
 #include "run/offer.h"
+#include "tree/ending.h"
 
 typedef struct cdr_tool_entry {
     cadre_frame *frame;             // pending until it runs
@@ -73,5 +74,9 @@ void cdr_round_close(cadre_frame *frame);
 
 // Frees it as it is: calls that wait for a person go on with the resume.
 void cdr_round_drop(cadre_frame *frame);
+
+// Ends the frame of a tool or a step that was abandoned; a call gets its result.
+void cdr_round_abandon_locked(cadre_frame *tool, const cdr_ending *ending)
+    CDR_REQUIRES(tool->tree->mu);
 
 #endif

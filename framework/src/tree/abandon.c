@@ -33,25 +33,39 @@ static void pin_locked(cadre_frame *frame)
         at->is_pinned = true;
 }
 
-static void end_locked(cadre_frame *frame)
+// Without memory the failure stays untold.
+static cdr_ending ending_of(const cadre_frame *frame)
 {
-    cdr_ending ending = {.status = CADRE_FRAME_ABORTED,
-                         .stop_reason = CADRE_STOP_ABORTED};
+    char id[CADRE_ID_TEXT_SIZE];
+    cadre_error why = CADRE_ERROR_INIT;
+    bool is_late = frame->mark == CDR_MARK_TIMEOUT;
+    const cadre_frame *agent = cdr_frame_nearest_agent(frame);
+    cadre_id_text(agent->id, id);
+    cdr_frame_stopped(frame, &why);
+    return (cdr_ending){.status = is_late ? CADRE_FRAME_TIMEOUT : CADRE_FRAME_ABORTED,
+                        .stop_reason =
+                            is_late ? CADRE_STOP_TIMEOUT : CADRE_STOP_ABORTED,
+                        .failure = cdr_failure_new(&why, agent->name, id)};
+}
+
+static void end_locked(cadre_frame *frame, cdr_end_straggler end)
+{
     while (!cdr_frame_is_ended(frame)) {
         cadre_frame *leaf = frame;
         while (leaf->live_children != NULL)
             leaf = leaf->live_children;
         cdr_frame_mark_locked(leaf, CDR_MARK_OWNER);
-        cdr_frame_end_locked(leaf, &ending);
+        leaf->is_given_up = true;
+        cdr_ending ending = ending_of(leaf);
+        end(leaf, &ending);
         leaf->is_silent = true;
     }
 }
 
-void cdr_frame_abandon_locked(cadre_frame *frame)
+void cdr_frame_abandon_locked(cadre_frame *frame, cdr_end_straggler end)
 {
     pin_locked(frame);
-    end_locked(frame);
-    frame->race = NULL; // decided, and about to go
+    end_locked(frame, end);
     frame->tree->n_stragglers++;
 }
 

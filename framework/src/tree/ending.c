@@ -68,6 +68,8 @@ static void end_open_children_locked(cadre_frame *frame)
 // What it saw is of no use any more, and what it added only when it completed.
 static void end_state(cadre_frame *frame)
 {
+    if (frame->is_given_up)
+        return;
     cdr_json_unshare(frame->state);
     frame->state = NULL;
     if (frame->status == CADRE_FRAME_COMPLETED)

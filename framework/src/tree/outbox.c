@@ -118,7 +118,7 @@ void cdr_outbox_frame_locked(cadre_frame *frame, bool replay_safe)
 // Its text lives as long as the outbox.
 static const char *keep_delta_locked(cadre_frame *frame)
 {
-    if (frame->delta == NULL)
+    if (frame->is_given_up || frame->delta == NULL)
         return "";
     char *text = cdr_json_dump(frame->delta);
     if (text == NULL)

@@ -10,10 +10,18 @@ static void wake(cdr_tree *tree, cdr_asking *asking)
     cdr_strand_wake(asking->strand);
 }
 
+static bool is_one_waking(const cdr_park *park)
+{
+    for (const cdr_waiting *w = park->waiting; w != NULL; w = w->next)
+        if (cdr_strand_seen(w->strand) != w->seen)
+            return true;
+    return false;
+}
+
 static void look_locked(cdr_tree *tree)
 {
     cdr_park *park = &tree->park;
-    if (park->n_active > 0 || park->asking == NULL)
+    if (park->n_active > 0 || park->asking == NULL || is_one_waking(park))
         return;
     park->is_parked = true;
     for (cdr_asking *asking = park->asking; asking != NULL; asking = asking->next)
@@ -65,12 +73,22 @@ void cdr_park_join(cdr_tree *tree, cdr_strand *strand, int *pending)
     cdr_strand_join(strand, pending);
 }
 
+static void forget_waiting(cdr_park *park, const cdr_waiting *waiting)
+{
+    cdr_waiting **at = &park->waiting;
+    while (*at != waiting)
+        at = &(*at)->next;
+    *at = waiting->next;
+}
+
 void cdr_park_wait(cdr_tree *tree, cdr_strand *strand, int *pending, unsigned seen,
                    int64_t deadline_ms)
 {
     cdr_mutex_lock(&tree->mu);
     bool is_settled = cdr_strand_is_settled(strand, pending);
+    cdr_waiting waiting = {strand, seen, tree->park.waiting};
     if (!is_settled) {
+        tree->park.waiting = &waiting;
         strand->joining = pending;
         tree->park.n_active--;
         look_locked(tree);
@@ -80,6 +98,7 @@ void cdr_park_wait(cdr_tree *tree, cdr_strand *strand, int *pending, unsigned se
         return;
     cdr_strand_wait(strand, seen, tree->runtime->clock, deadline_ms);
     cdr_mutex_lock(&tree->mu);
+    forget_waiting(&tree->park, &waiting);
     if (strand->joining == pending) { // else the last branch has handed its place over
         strand->joining = NULL;
         tree->park.n_active++;

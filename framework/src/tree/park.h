@@ -5,7 +5,9 @@
 // 1. `n_active` counts the strands that can run. One that waits for its branches, or
 //    for a person, is none; it becomes one again in the hands of who wakes it: its last
 //    branch, an answer, a mark. So the count never says 0 of a run that goes on.
-// 2. At 0, with a question open, the run is parked, for good: all who ask are woken,
+// 2. One who waits for its branches and for more, and was woken but does not run yet,
+//    is about to count itself: nothing is parked before it has looked.
+// 3. At 0, with a question open, the run is parked, for good: all who ask are woken,
 //    their calls return EPARKED, and the stacks unwind. An answer that comes later
 //    waits in the inbox for the resume.
 //
@@ -29,10 +31,18 @@ typedef struct cdr_asking {
     bool is_woken;
 } cdr_asking;
 
+// One who waits in cdr_park_wait; on its stack.
+typedef struct cdr_waiting {
+    cdr_strand *strand;
+    unsigned seen;
+    struct cdr_waiting *next;
+} cdr_waiting;
+
 typedef struct cdr_park {
     int n_active;
     bool is_parked;
     cdr_asking *asking;
+    cdr_waiting *waiting;
 } cdr_park;
 
 // Before a branch gets its thread, and in place of cdr_strand_settle at its end.

@@ -35,19 +35,12 @@ static void decide_locked(cdr_race *race, size_t winner)
     cdr_race_stop_locked(race);
 }
 
-void cdr_race_look_locked(cadre_frame *ended)
+static size_t place_of(const cdr_race *race, const cadre_frame *branch)
 {
-    if (ended->status == CADRE_FRAME_COMPLETED || ended->agent->retry.attempts <= 1)
-        cdr_race_settle_locked(ended);
-}
-
-void cdr_race_replace_locked(cadre_frame *ended, cadre_frame *next)
-{
-    cdr_race *race = ended->race;
-    next->race = race;
-    for (size_t i = 0; race != NULL && i < race->n_branches; i++)
-        if (race->branches[i] == ended)
-            race->branches[i] = next;
+    size_t i = 0;
+    while (i < race->n_branches && race->branches[i] != branch)
+        i++;
+    return i;
 }
 
 void cdr_race_settle_locked(cadre_frame *ended)
@@ -55,9 +48,47 @@ void cdr_race_settle_locked(cadre_frame *ended)
     cdr_race *race = ended->race;
     if (race == NULL || race->is_decided || !wins(race, ended))
         return;
+    size_t i = place_of(race, ended);
+    if (i < race->n_branches)
+        decide_locked(race, i);
+}
+
+void cdr_race_look_locked(cadre_frame *ended)
+{
+    cdr_race *race = ended->race;
+    if (race == NULL || race->is_decided)
+        return;
+    size_t i = place_of(race, ended);
+    bool is_last = ended->status == CADRE_FRAME_COMPLETED || i == race->n_branches ||
+                   !race->is_tried_again(race->ctx, i);
+    if (is_last)
+        cdr_race_settle_locked(ended);
+}
+
+// The race may have been decided since the one before had failed.
+void cdr_race_replace_locked(cadre_frame *ended, cadre_frame *next)
+{
+    cdr_race *race = ended->race;
+    if (race == NULL)
+        return;
+    next->race = race;
+    size_t i = place_of(race, ended);
+    if (i < race->n_branches)
+        race->branches[i] = next;
+    if (race->is_decided)
+        cdr_frame_mark_locked(next, CDR_MARK_OWNER);
+}
+
+bool cdr_race_is_over_locked(const cadre_frame *ended)
+{
+    return ended->is_given_up || (ended->race != NULL && ended->race->is_decided);
+}
+
+void cdr_race_leave_locked(cdr_race *race)
+{
     for (size_t i = 0; i < race->n_branches; i++)
-        if (race->branches[i] == ended)
-            decide_locked(race, i);
+        if (race->branches[i] != NULL)
+            race->branches[i]->race = NULL;
 }
 
 // Those of the record are looked at before anything runs.

@@ -4,7 +4,9 @@
 // 1. Decided under the tree's mutex at the moment of an ending, so two at one instant
 //    give one winner. The marks of the losers are facts of the same commit.
 // 2. A branch that was marked because another one won is no winner, so the record of a
-//    decided batch says who won.
+//    decided batch says who won. So does that of a failure which ends a race: whether
+//    it is tried again is known at that moment.
+// 3. Once it is decided nothing is tried again.
 //
 // Thread: _locked needs tree->mu.
 #ifndef CDR_RACE_H
@@ -15,8 +17,11 @@
 typedef struct cdr_race {
     cadre_frame **branches; // NULL where an entry was refused
     size_t n_branches;
-    size_t winner;    // n_branches: none yet
-    bool takes_any;   // only a success wins; else any ending
+    size_t winner;  // n_branches: none yet
+    bool takes_any; // only a success wins; else any ending
+    // Is the call of a branch that has just failed tried again?
+    bool (*is_tried_again)(void *ctx, size_t branch);
+    void *ctx;
     bool is_decided;  // somebody won, or it was stopped
     int64_t until_ms; // when decided: how long losers are waited for
 } cdr_race;
@@ -32,6 +37,12 @@ void cdr_race_settle_locked(cadre_frame *ended);
 
 // Another attempt runs in place of one that failed.
 void cdr_race_replace_locked(cadre_frame *ended, cadre_frame *next);
+
+// Is nothing to follow this frame, because its race is decided or it was abandoned?
+bool cdr_race_is_over_locked(const cadre_frame *ended);
+
+// The race goes away, and its branches may stay.
+void cdr_race_leave_locked(cdr_race *race);
 
 // Marks all branches that have not ended; nobody wins any more.
 void cdr_race_stop_locked(cdr_race *race);

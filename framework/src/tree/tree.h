@@ -104,6 +104,7 @@ struct cadre_frame {
     bool is_pinned;   // a straggler may still look at it; tree/abandon.h
     bool is_retired;  // freed but for that
     bool is_silent;   // nothing of it is told any more
+    bool is_given_up; // ended; its thread went on, and owns its state and delta
     union {
         cadre_frame *source;     // live: who transferred to it, for return_to_source
         const char *answered_by; // ended, with a named key: whose answer it gave
