@@ -1,5 +1,6 @@
 // Hooks: functions of one's own at fixed places of an agent's work: before it begins,
-// around each call of a model and of a tool, after its answer.
+// around each call of a model and of a tool, after its answer. Those of team files are
+// written in Lua and become the same (docs/hooks.md).
 //
 // 1. Hooks are set on an agent or on the team, then for every agent's frame. create and
 //    before_* of the team come first, then the agent's; after_* and next the other way.

@@ -100,12 +100,12 @@ static void push_outcome(lua_State *lua, const cadre_outcome *out)
 
 // After what was called has returned: what is not an outcome ends the script.
 static void settle(lua_State *lua, const listener *self, cadre_status status,
-                   bool has_ended, const cadre_error *err)
+                   bool is_outcome, const cadre_error *err)
 {
     cdr_lua_run_of(lua)->messages = NULL; // there may be more
     if (self->has_failed)
         lua_error(lua);
-    if (status != CADRE_EFAILED || !has_ended)
+    if (status != CADRE_EFAILED || !is_outcome)
         pass_on(lua, status, err);
 }
 
