@@ -175,10 +175,11 @@ static bool set_race(batch_run *batch)
         return false;
     race->n_branches = race->winner = batch->n;
     race->takes_any = batch->asked->wait == CADRE_ANY;
+    race->takes_none = !is_single_winner(batch);
     for (size_t i = 0; i < batch->n; i++)
         race->branches[i] = child_of(&batch->entries[i]);
-    if (!is_single_winner(batch))
-        return true;
+    if (race->takes_none && batch->hearing == NULL)
+        return true; // nobody can stop them but a mark on the caller
     cdr_mutex_lock(&tree->mu);
     cdr_race_set_locked(race);
     cdr_mutex_unlock(&tree->mu);

@@ -170,38 +170,50 @@ static cadre_status write_transfers(cadre_frame *frame, cdr_round *round,
 
 // --- Deciding ---
 
-cadre_status cdr_decide_turn(cadre_frame *frame, cdr_round *round, cadre_error *err)
+// The verdicts of a round, in call order; n_entries where nobody won, nothing stops.
+typedef struct verdicts {
+    verdict *of;
+    size_t winner, stop;
+} verdicts;
+
+static cadre_status decide_all(cadre_frame *frame, const cdr_round *round,
+                               verdicts *all, cadre_error *err)
 {
-    verdict *verdicts = calloc(round->n_entries, sizeof *verdicts);
-    size_t winner = round->n_entries;
-    size_t stop = round->n_entries;
-    cadre_status status = CADRE_OK;
-    if (verdicts == NULL)
-        return cadre_fail(err, CADRE_ENOMEM, "no memory for a transfer");
-    for (size_t i = 0; status == CADRE_OK && i < round->n_entries; i++) {
+    size_t n = round->n_entries;
+    for (size_t i = 0; i < n; i++) {
         const cdr_tool_entry *entry = &round->entries[i];
+        verdict *v = &all->of[i];
         if (entry->target == NULL && entry->escalation == NULL)
             continue;
-        if (stop < round->n_entries) {
-            pass_over(&verdicts[i]);
+        if (all->stop < n) {
+            pass_over(v);
             continue;
         }
-        const verdict *won = winner < round->n_entries ? &verdicts[winner] : NULL;
-        status = decide_entry(frame, entry, won, &verdicts[i], err);
-        if (winner == round->n_entries &&
-            (verdicts[i].is_escalation ||
-             verdicts[i].decision.kind == CDR_TRANSFER_DONE))
-            winner = i;
-        if (verdicts[i].decision.kind == CDR_TRANSFER_STOP)
-            stop = i;
+        const verdict *won = all->winner < n ? &all->of[all->winner] : NULL;
+        cadre_status status = decide_entry(frame, entry, won, v, err);
+        if (status != CADRE_OK)
+            return status;
+        if (won == NULL && (v->is_escalation || v->decision.kind == CDR_TRANSFER_DONE))
+            all->winner = i;
+        if (v->decision.kind == CDR_TRANSFER_STOP)
+            all->stop = i;
     }
+    return CADRE_OK;
+}
+
+cadre_status cdr_decide_turn(cadre_frame *frame, cdr_round *round, cadre_error *err)
+{
+    size_t n = round->n_entries;
+    verdicts all = {calloc(n, sizeof *all.of), n, n};
+    if (all.of == NULL)
+        return cadre_fail(err, CADRE_ENOMEM, "no memory for a transfer");
+    cadre_status status = decide_all(frame, round, &all, err);
     if (status == CADRE_OK)
-        status = write_transfers(frame, round, verdicts, winner, err);
-    if (status == CADRE_OK && stop < round->n_entries)
-        status = cdr_transfer_stop(frame, &verdicts[stop].decision, err);
-    else if (status == CADRE_OK && winner < round->n_entries &&
-             verdicts[winner].is_escalation)
+        status = write_transfers(frame, round, all.of, all.winner, err);
+    if (status == CADRE_OK && all.stop < n)
+        status = cdr_transfer_stop(frame, &all.of[all.stop].decision, err);
+    else if (status == CADRE_OK && all.winner < n && all.of[all.winner].is_escalation)
         status = CADRE_ESCALATED;
-    free(verdicts);
+    free(all.of);
     return status;
 }

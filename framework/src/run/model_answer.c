@@ -55,7 +55,9 @@ bool cdr_model_answer_record(cdr_model_call *call, cadre_answer *answer)
         // The record of a model call leads to its answer by the message's id.
         cdr_text *id = cdr_text_new(call->message_text, strlen(call->message_text));
         cdr_ending ending = {.status = CADRE_FRAME_COMPLETED,
-                             .stop_reason = CADRE_STOP_FINAL,
+                             .stop_reason = call->sink.finish == CADRE_FINISH_LENGTH
+                                                ? CADRE_STOP_LIMIT
+                                                : CADRE_STOP_FINAL,
                              .output = id,
                              .own = event.u.message_end.usage,
                              .seq = message->m.seq};

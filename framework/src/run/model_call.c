@@ -255,9 +255,11 @@ static cadre_status check_asked(cadre_frame *frame, const cadre_model_call *aske
     cadre_status status = cdr_check_frame(frame, err);
     if (status != CADRE_OK)
         return status;
-    if (asked->struct_size < sizeof *asked || asked->model == NULL)
-        return cadre_fail(err, CADRE_EINVAL, "agent '%s': a model call without a model",
-                          frame->name);
+    if (asked->struct_size < sizeof *asked || asked->model == NULL) {
+        cadre_fail(err, CADRE_EINVAL, "agent '%s': a model call without a model",
+                   frame->name);
+        return CADRE_EINVAL;
+    }
     status = cdr_check_array((cdr_argument){frame->name, "cadre_model_call.tools"},
                              asked->tools.items, asked->tools.count, err);
     return status == CADRE_OK

@@ -39,7 +39,10 @@ static cadre_status failure_from_record(cadre_frame *frame, const cadre_frame *r
     const cdr_failure *failure = record->failure;
     cdr_failure_unref(frame->work->child_failure);
     frame->work->child_failure = cdr_failure_ref(record->failure);
-    frame->work->child_reason = CADRE_STOP_NONE;
+    frame->work->child_reason =
+        (unsigned char)(record->stop_reason == CADRE_STOP_INTERRUPTED
+                            ? CADRE_STOP_INTERRUPTED
+                            : CADRE_STOP_NONE);
     note_hook(frame, record);
     return cadre_fail_class(
         err, CADRE_EFAILED, failure == NULL ? CADRE_CLASS_ERROR : failure->error_class,
@@ -59,8 +62,18 @@ cdr_message *cdr_recorded_answer_locked(cadre_frame *frame, int turn)
                                  &frame->work->n_read);
 }
 
-static cadre_status answer_from_record(cadre_frame *frame, cadre_tools tools,
-                                       cadre_answer *answer, cadre_error *err)
+// One that was cut by its token limit says so again.
+static cadre_finish finish_of(const cadre_frame *record, const cdr_message *message)
+{
+    if (message->m.n_tool_calls > 0)
+        return CADRE_FINISH_TOOL_CALLS;
+    return record->stop_reason == CADRE_STOP_LIMIT ? CADRE_FINISH_LENGTH
+                                                   : CADRE_FINISH_STOP;
+}
+
+static cadre_status answer_from_record(cadre_frame *frame, const cadre_frame *record,
+                                       cadre_tools tools, cadre_answer *answer,
+                                       cadre_error *err)
 {
     cdr_arena arena = CDR_ARENA_INIT;
     cdr_offer offer;
@@ -79,9 +92,7 @@ static cadre_status answer_from_record(cadre_frame *frame, cadre_tools tools,
         return cadre_fail(err, CADRE_ESTORE,
                           "agent '%s': the record of its model call %d has no answer",
                           frame->name, frame->work->turn);
-    *answer = (cadre_answer){&message->m, message->m.n_tool_calls > 0
-                                              ? CADRE_FINISH_TOOL_CALLS
-                                              : CADRE_FINISH_STOP};
+    *answer = (cadre_answer){&message->m, finish_of(record, message)};
     return ok ? CADRE_OK : cadre_fail(err, CADRE_ENOMEM, "no memory for an answer");
 }
 
@@ -108,6 +119,6 @@ cadre_status cdr_model_record_use(cadre_frame *frame, const cadre_frame *record,
                           frame->name, record->key, record->name, asked->model->name);
     cdr_hook_witness_turn(frame, frame->work->turn);
     if (record->status == CADRE_FRAME_COMPLETED)
-        return answer_from_record(frame, asked->tools, answer, err);
+        return answer_from_record(frame, record, asked->tools, answer, err);
     return failure_from_record(frame, record, err);
 }

@@ -4,6 +4,7 @@
 #include "run/arguments.h"
 #include "run/lease.h"
 #include "run/session.h"
+#include "run/trace_end.h"
 
 #include "tree/outbox.h"
 
@@ -111,6 +112,9 @@ static void end_stream(cadre_run *run)
     // One that has ended nobody may want.
     if (tree->lost.status != CADRE_OK || run->result.status == CADRE_FRAME_WAITING)
         cdr_lease_give_back(tree);
+    // Who stopped it just now has left its end to who held it.
+    if (run->result.status == CADRE_FRAME_WAITING)
+        cdr_trace_end_marked(tree->runtime, tree->trace);
     if (!cadre_id_is_none(tree->spawn.report_to))
         cdr_watch_look(tree->runtime, NULL); // who reads it may be of this process
     cdr_queue_close(&tree->queue);

@@ -202,6 +202,9 @@ static bool call_hooks(cadre_frame *frame, tool_hook *hook, cdr_strand *strand)
         return true;
     if (entry->is_parked) {
         cdr_mutex_lock(&frame->tree->mu);
+        // One that was cut while its hooks looked at it has run, as the record has it.
+        if (call_frame->was_running && call_frame->status == CADRE_FRAME_PENDING)
+            call_frame->status = CADRE_FRAME_RUNNING;
         cdr_frame_park_locked(call_frame);
         cdr_mutex_unlock(&frame->tree->mu);
     } else if (call_frame->mark != CDR_MARK_NONE) {

@@ -184,3 +184,22 @@ cadre_status cdr_trace_end(cadre_runtime *runtime, cadre_id trace, cadre_error *
     free(e.frames);
     return status;
 }
+
+static cadre_status find_marked_root(void *ctx, const cadre_frame_row *row,
+                                     cadre_error *err)
+{
+    bool *is_marked = ctx;
+    (void)err;
+    *is_marked |= cadre_id_is_none(row->parent) && row->mark[0] != '\0';
+    return CADRE_OK;
+}
+
+void cdr_trace_end_marked(cadre_runtime *runtime, cadre_id trace)
+{
+    bool is_marked = false;
+    const cadre_query query = {.kind = CADRE_QUERY_LIVE, .trace = trace};
+    const cadre_store_reader reader = {.frame = find_marked_root, .ctx = &is_marked};
+    runtime->store_ops->read(runtime->store, &query, &reader, NULL);
+    if (is_marked)
+        cdr_trace_end(runtime, trace, NULL);
+}

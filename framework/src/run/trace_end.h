@@ -11,4 +11,8 @@
 // held, so its holder ends it; ESTORE, ENOMEM.
 cadre_status cdr_trace_end(cadre_runtime *runtime, cadre_id trace, cadre_error *err);
 
+// The same for who has given the lease back: a mark that came before that, and that
+// nobody has heeded. Costs a look at the live frames; a store that fails is not told.
+void cdr_trace_end_marked(cadre_runtime *runtime, cadre_id trace);
+
 #endif

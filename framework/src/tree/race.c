@@ -7,7 +7,7 @@ enum {
 
 static bool wins(const cdr_race *race, const cadre_frame *ended)
 {
-    if (ended->mark == CDR_MARK_OWNER)
+    if (ended->mark == CDR_MARK_OWNER || race->takes_none)
         return false;
     return !race->takes_any || ended->status == CADRE_FRAME_COMPLETED;
 }

@@ -17,8 +17,9 @@
 typedef struct cdr_race {
     cadre_frame **branches; // NULL where an entry was refused
     size_t n_branches;
-    size_t winner;  // n_branches: none yet
-    bool takes_any; // only a success wins; else any ending
+    size_t winner;   // n_branches: none yet
+    bool takes_any;  // only a success wins; else any ending
+    bool takes_none; // nobody wins: it is only stopped, by who listens
     // Is the call of a branch that has just failed tried again?
     bool (*is_tried_again)(void *ctx, size_t branch);
     void *ctx;

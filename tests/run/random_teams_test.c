@@ -1,0 +1,159 @@
+// Random teams: trees of all topologies, with models that call, hand over, escalate,
+// ask, fail and stall, tools of all kinds, times, retries and state; cut, stopped,
+// answered and gone on with at random. Whatever happens, a run comes to an end, and its
+// record keeps the rules (support/run_rules.h); what was cut of a calm team ends as it
+// would have undisturbed.
+//
+// CADRE_TEST_SEED is the first team's seed, the others follow; CADRE_TEST_TEAMS how
+// many there are (300). A team that fails is made again by its own seed, with
+// CADRE_TEST_TEAMS=1; what is done to it is drawn too, but threads are as quick as they
+// are.
+#include "support/check.h"
+#include "support/random_trial.h"
+#include "support/random_work.h"
+#include "support/watchdog.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    N_TEAMS = 300,
+    STUCK_SECONDS = 10
+};
+
+static random_trial trial; // the one that is under way
+
+static uint64_t number_of_test(const char *variable, uint64_t otherwise)
+{
+    const char *given = getenv(variable); // NOLINT(concurrency-mt-unsafe)
+    return given ? strtoull(given, NULL, 10) : otherwise;
+}
+
+// --- What is told of a failure ---
+
+static char crash_note[64]; // for who may only write
+
+static void on_crash(int signal_number)
+{
+    ssize_t n = write(STDERR_FILENO, crash_note, strlen(crash_note));
+    (void)n;
+    signal(signal_number, SIG_DFL);
+    raise(signal_number);
+}
+
+static void tell_seed_of_crash(uint64_t seed)
+{
+    snprintf(crash_note, sizeof crash_note,
+             "\n  crashed: CADRE_TEST_SEED=%" PRIu64 "\n", seed);
+    signal(SIGABRT, on_crash);
+#if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__ // they tell more
+    signal(SIGSEGV, on_crash);
+#endif
+}
+
+static void tell_stuck(void)
+{
+    printf("  CADRE_TEST_SEED=%" PRIu64 "\n", trial.plan->seed);
+    random_trial_print(&trial);
+}
+
+static void tell_failed(unsigned n_before)
+{
+    if (CU_get_number_of_failures() == n_before)
+        return;
+    printf("\n  CADRE_TEST_SEED=%" PRIu64 " has failed, in life %d of a run\n",
+           trial.plan->seed, trial.n_lives);
+    random_trial_print(&trial);
+}
+
+// --- All kinds of trouble ---
+
+static void try_wild(random_team *plan)
+{
+    unsigned n_before = CU_get_number_of_failures();
+    bool has_session = plan->seed % 4 == 0;
+    if (!random_trial_open(&trial, plan, RANDOM_ALL))
+        return;
+    random_trial_run(&trial, has_session ? "talk" : NULL);
+    tell_failed(n_before);
+    bool has_begun = trial.trace[0] != '\0'; // else its first commit was cut
+    if (has_session && has_begun && CU_get_number_of_failures() == n_before) {
+        random_work_turn(1);
+        random_trial_run(&trial, "talk");
+        tell_failed(n_before);
+    }
+    random_trial_close(&trial);
+}
+
+// --- Cut, and as if nothing had been ---
+
+// NULL: nothing to compare it with.
+static char *run_calm(random_team *plan, random_trouble trouble)
+{
+    char *text = NULL;
+    unsigned n_before = CU_get_number_of_failures();
+    if (!random_trial_open(&trial, plan, trouble))
+        return NULL;
+    random_trial_run(&trial, NULL);
+    tell_failed(n_before);
+    bool is_there = trial.n_lives > trial.n_cuts; // else its first commit was cut
+    if (is_there && !trial.is_limited && CU_get_number_of_failures() == n_before)
+        text = random_trial_text(&trial);
+    return text;
+}
+
+static void try_calm(random_team *plan)
+{
+    char *undisturbed = run_calm(plan, RANDOM_UNDISTURBED);
+    random_trial_close(&trial);
+    char *cut = undisturbed == NULL ? NULL : run_calm(plan, RANDOM_CUTS);
+    if (cut != NULL && !CHECK_TEXT(cut, undisturbed)) {
+        printf("\n  CADRE_TEST_SEED=%" PRIu64 " ended otherwise, undisturbed:\n%s\n",
+               plan->seed, undisturbed);
+        printf("  cut %d times:\n%s\n", trial.n_cuts, cut);
+        random_trial_print(&trial);
+    }
+    if (undisturbed != NULL)
+        random_trial_close(&trial);
+    free(undisturbed);
+    free(cut);
+}
+
+static void test_random__runs_end_and_their_records_keep_the_rules(void)
+{
+    static const watchdog dog = {random_work_progress, tell_stuck, STUCK_SECONDS};
+    uint64_t first = number_of_test("CADRE_TEST_SEED", (uint64_t)time(NULL));
+    uint64_t n = number_of_test("CADRE_TEST_TEAMS", N_TEAMS);
+    printf("CADRE_TEST_SEED=%" PRIu64 " ", first);
+    fflush(stdout);
+    for (uint64_t i = 0; i < n && CU_get_number_of_failures() < 20; i++) {
+        random_team plan;
+        bool is_calm = (first + i) % 3 == 0;
+        random_team_init(&plan, first + i, is_calm);
+        trial.plan = &plan;
+        tell_seed_of_crash(plan.seed);
+        if (i == 0)
+            watchdog_start(&dog);
+        if (is_calm)
+            try_calm(&plan);
+        else
+            try_wild(&plan);
+        random_team_fini(&plan);
+    }
+    watchdog_stop();
+}
+
+int main(void)
+{
+    static const CU_TestInfo tests[] = {
+        CHECK_TEST(test_random__runs_end_and_their_records_keep_the_rules),
+        CU_TEST_INFO_NULL,
+    };
+
+    return check_main("run/random_teams", tests);
+}
