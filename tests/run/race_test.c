@@ -211,11 +211,19 @@ static void test_race__passes_on_whose_failure_it_is(void)
     CHECK_STATUS(t.status, CADRE_EFAILED, &t.err);
     CHECK_TEXT(t.result->error.message, "no key");
     CHECK_TEXT(t.result->error.agent, "fail_now");
+    batch_case_close(&t);
+}
+
+static void test_all__sums_up_when_each_one_failed(void)
+{
+    batch_case_open(&t, lead);
+    batch_case_add(&t, "fail_now", fail_now, NULL);
     set_batch(CADRE_ALL, "fail_now", "fails", NULL);
     b.passes_on = true;
     batch_case_run(&t);
-    CHECK_TEXT(t.result->error.message, "no key");
-    CHECK_TEXT(t.result->error.agent, "fail_now");
+    CHECK_TEXT(t.result->error.message,
+               "'lead': none of 2 calls succeeded: no key; it failed");
+    CHECK_TEXT(t.result->error.agent, "lead");
     batch_case_close(&t);
 }
 
@@ -696,6 +704,7 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_race__is_won_by_the_first_ending),
     CHECK_TEST(test_race__is_won_by_a_failure_too),
     CHECK_TEST(test_race__passes_on_whose_failure_it_is),
+    CHECK_TEST(test_all__sums_up_when_each_one_failed),
     CHECK_TEST(test_any__of_one_is_a_call),
     CHECK_TEST(test_any__of_nothing_is_nothing),
     CHECK_TEST(test_any__keeps_the_place_of_an_invalid_call),

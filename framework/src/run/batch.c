@@ -448,10 +448,20 @@ static cadre_status take_other(cadre_frame *frame, entry *e, cadre_outcome *out)
     return status;
 }
 
-// The first failure is the batch's error, but where one wins; then it is what the
-// winner came to.
+// Did each of several fail?
+static bool have_all_failed(const batch_run *batch, const cadre_outcome *out)
+{
+    size_t n_failed = 0;
+    for (size_t i = 0; i < batch->n; i++)
+        n_failed += out[i].status == CADRE_FRAME_COMPLETED ? 0 : 1;
+    return n_failed == batch->n && (n_failed > 1 || is_single_winner(batch));
+}
+
+// The first failure is the batch's error, unless all failed, which is told in one; but
+// where one wins it is what the winner came to.
 static cadre_status collect(batch_run *batch, cadre_outcome *out, cadre_error *err)
 {
+    cadre_error first = CADRE_ERROR_INIT;
     cadre_frame *frame = batch->frame;
     size_t winner = batch->race.winner;
     bool is_single = is_single_winner(batch);
@@ -463,7 +473,7 @@ static cadre_status collect(batch_run *batch, cadre_outcome *out, cadre_error *e
         bool is_own = !is_single || i == winner;
         join.takes_none = !is_own;
         if (is_own && result == CADRE_OK && !batch->is_stopped)
-            result = take_entry(frame, &batch->entries[i], &out[i], err);
+            result = take_entry(frame, &batch->entries[i], &out[i], &first);
         else
             take_other(frame, &batch->entries[i], &out[i]);
         batch->may_go_on |= out[i].status == CADRE_FRAME_WAITING;
@@ -474,9 +484,13 @@ static cadre_status collect(batch_run *batch, cadre_outcome *out, cadre_error *e
         return stopped;
     if (frame->work->sticky != CADRE_OK)
         return cdr_fail_sticky(frame, err);
-    if ((is_single && winner == batch->n) || batch->is_stopped)
+    bool is_won = is_single && winner < batch->n;
+    if (batch->is_stopped || (!is_won && have_all_failed(batch, out)))
         return fail_all(batch, out, err);
-    return result;
+    if (result == CADRE_OK || result == CADRE_ESCALATED)
+        return result;
+    return cadre_fail_class(err, result, first.error_class, first.retryable, "%s",
+                            first.text);
 }
 
 // Frames that are left, of stragglers and of what waits for a person, keep their ears.
