@@ -88,6 +88,8 @@ bool cdr_attempts_is_last_locked(const cadre_frame *frame, const cdr_attempts *a
 static bool must_try_again(const cadre_frame *frame, const cdr_attempts *a)
 {
     ending end = ending_of(a);
+    if (a->child->agent->retry.attempts <= 1 || end.status == CADRE_FRAME_COMPLETED)
+        return false; // most calls, without the lock
     cdr_mutex_lock(&frame->tree->mu);
     bool is_last = is_last_locked(frame, a, &end);
     cdr_mutex_unlock(&frame->tree->mu);
