@@ -346,6 +346,24 @@ static void test_listener__parks_with_its_callee(void)
     }
 }
 
+// What has ended before is in the record: it is not told again.
+static void test_listener__parks_with_one_of_two_and_hears_the_other_once(void)
+{
+    batch_case_open(&t, listen_lead);
+    listen_set(LISTEN_BATCH, CADRE_ALL, "asker", "quick");
+    batch_case_run(&t);
+    CHECK_STATUS(t.status, CADRE_EPARKED, &t.err);
+    CHECK_CONTAINS(listen_text(), "1 quick quick frame_end completed final quick\n");
+    listen_forget();
+    batch_case_answer(&t, "this");
+    team_case_check_answer(&t, "lead", "returned");
+    CHECK_TEXT(listened.texts[0], "asker: this");
+    CHECK_TEXT(listened.texts[1], "quick: quick");
+    CHECK_LACKS(listen_text(), "quick");
+    CHECK_CONTAINS(listen_text(), "0 asker asker frame_end completed final this\n");
+    listen_close(&t);
+}
+
 static void test_any__parks_when_one_asks_and_the_others_fail(void)
 {
     for (int wait = CADRE_ANY; wait <= CADRE_RACE; wait++) {
@@ -437,6 +455,37 @@ static void test_listener__hears_that_a_loser_was_given_up(void)
     listen_close(&t);
 }
 
+static cadre_status any_deaf(void *ctx, cadre_frame *frame, cadre_error *err)
+{
+    (void)ctx;
+    const cadre_call *calls[] = {CADRE_CALL(.agent = cadre_frame_find(frame, "deaf")),
+                                 CADRE_CALL(.agent = cadre_frame_find(frame, "quick"))};
+    return cadre_frame_batch(
+        frame, CADRE_BATCH(.wait = CADRE_ANY, .calls = calls, .n_calls = 2), NULL, err);
+}
+
+// Who listened further out has gone when it does what it can.
+static void test_listener__may_be_gone_when_one_given_up_goes_on(void)
+{
+    batch_case_open_fake(&t, listen_lead);
+    batch_case_add(&t, "any_deaf", any_deaf, NULL);
+    listen_set(LISTEN_CALL, CADRE_ALL, "any_deaf", NULL);
+    gate_reset(&batch_quick);
+    if (batch_case_start(&t)) {
+        CHECK(gate_await(&batch_deaf, 1));
+        gate_open(&batch_quick);
+        batch_case_expire(&t);
+        team_case_finish(&t);
+        CHECK_OK(listened.status, &listened.err);
+        CHECK_CONTAINS(listen_text(), "0 any_deaf deaf frame_end aborted aborted ");
+        gate_open(&batch_deaf);
+        CHECK(gate_await(&batch_left, 1));
+        CHECK_LACKS(listen_text(), "deaf text_delta");
+        CHECK_LACKS(listen_text(), "assistant late");
+    }
+    listen_close(&t);
+}
+
 // Told to stop, one does not heed.
 static bool stop_when_it_stands(const cadre_event *event)
 {
@@ -497,10 +546,12 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_listener__stops_a_question),
     CHECK_TEST(test_listener__may_answer_a_question),
     CHECK_TEST(test_listener__parks_with_its_callee),
+    CHECK_TEST(test_listener__parks_with_one_of_two_and_hears_the_other_once),
     CHECK_TEST(test_any__parks_when_one_asks_and_the_others_fail),
     CHECK_TEST(test_listener__may_start_other_calls),
     CHECK_TEST(test_listener__hears_the_winner_and_how_losers_end),
     CHECK_TEST(test_listener__hears_that_a_loser_was_given_up),
+    CHECK_TEST(test_listener__may_be_gone_when_one_given_up_goes_on),
     CHECK_TEST(test_listener__stops_one_that_does_not_heed),
     CHECK_TEST(test_listener__is_told_that_there_is_no_thread),
     CU_TEST_INFO_NULL,

@@ -52,7 +52,7 @@ typedef struct cadre_event cadre_event; // cadre/event.h
 // that waits for the call. `index`: which call of the batch; 0 for a single one. May
 // itself call other agents with the frame. False: stop; callees that have not ended end
 // aborted, and the call fails, class aborted, unless one of them has won. What answers
-// from the record is not told again.
+// from the record is not told again: after a cut it may stop them later, or not at all.
 typedef bool (*cadre_listener)(void *ctx, const cadre_agent *agent, size_t index,
                                const cadre_event *event);
 

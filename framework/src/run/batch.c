@@ -195,6 +195,7 @@ static void end_entry(entry *e, const cdr_ending *ending)
     cdr_tree *tree = frame->tree;
     cdr_mutex_lock(&tree->mu);
     cdr_frame_end_locked(frame, ending);
+    cdr_race_settle_locked(frame); // it never began, so nothing follows
     attempts->ran = (cdr_ran){.status = ending->status,
                               .stop_reason = ending->stop_reason,
                               .agent = frame->name,
@@ -405,6 +406,8 @@ static cadre_status take_entry(cadre_frame *frame, entry *e, cadre_outcome *out,
 // Nobody has won, and yet one had to stop: for who listens, be it in the record.
 static bool was_stopped(const batch_run *batch)
 {
+    if (batch->hearing == NULL)
+        return false;
     for (size_t i = 0; i < batch->n && batch->race.winner == batch->n; i++) {
         const entry *e = &batch->entries[i];
         const cadre_frame *child = e->abandoned == NULL ? child_of(e) : e->abandoned;
@@ -493,21 +496,31 @@ static cadre_status collect(batch_run *batch, cadre_outcome *out, cadre_error *e
                             first.text);
 }
 
-// Frames that are left, of stragglers and of what waits for a person, keep their ears.
-static void batch_fini(batch_run *batch)
+// Frames that are left, of stragglers, be they of a batch further in, and of what waits
+// for a person, keep their ears.
+static void leave_hearing(batch_run *batch)
 {
     cdr_tree *tree = batch->frame->tree;
+    cdr_hearing *hearing = batch->hearing;
+    if (hearing == NULL)
+        return;
+    cdr_hearing_close(hearing);
+    cdr_mutex_lock(&tree->mu);
+    bool is_kept = batch->may_go_on || tree->n_stragglers > 0;
+    if (is_kept) {
+        hearing->next = tree->hearings_ended;
+        tree->hearings_ended = hearing;
+    }
+    cdr_mutex_unlock(&tree->mu);
+    if (!is_kept)
+        cdr_hearing_free(hearing);
+}
+
+static void batch_fini(batch_run *batch)
+{
     for (size_t i = 0; i < batch->n; i++)
         free(batch->entries[i].branch);
-    if (batch->hearing != NULL && batch->may_go_on) {
-        cdr_hearing_close(batch->hearing);
-        cdr_mutex_lock(&tree->mu);
-        batch->hearing->next = tree->hearings_ended;
-        tree->hearings_ended = batch->hearing;
-        cdr_mutex_unlock(&tree->mu);
-    } else {
-        cdr_hearing_free(batch->hearing);
-    }
+    leave_hearing(batch);
     free(batch->entries);
     free(batch->race.branches);
 }

@@ -72,6 +72,7 @@ void cdr_race_replace_locked(cadre_frame *ended, cadre_frame *next)
     if (race == NULL)
         return;
     next->race = race;
+    ended->race = NULL; // it may stay for its name, when the race has gone
     size_t i = place_of(race, ended);
     if (i < race->n_branches)
         race->branches[i] = next;
