@@ -23,10 +23,8 @@ static json_t *step(void *ctx, cadre_frame *frame, cadre_error *err)
     return json_string("stepped");
 }
 
-// What any hook may do beside its own: mostly nothing. The state that is set in a hook
-// of a model is that of a turn which may answer from the record later, without hooks.
-static cadre_status do_any(cadre_frame *frame, dice *d, bool is_of_model,
-                           cadre_error *err)
+// What any hook may do beside its own: mostly nothing.
+static cadre_status do_any(cadre_frame *frame, dice *d, cadre_error *err)
 {
     int what = dice_throw(d, 200);
     cadre_status status = CADRE_OK;
@@ -42,7 +40,7 @@ static cadre_status do_any(cadre_frame *frame, dice *d, bool is_of_model,
         status = cadre_frame_sleep(frame, 1, err);
     } else if (what < 12) {
         status = cadre_fail(err, CADRE_EFAILED, "the hook does not want it");
-    } else if (what < 16 && !is_of_model) {
+    } else if (what < 16) {
         value = json_integer(dice_throw(d, 5));
         status = cadre_frame_set_state(frame, "log", value, err);
     }
@@ -67,7 +65,7 @@ static cadre_status create(void *ctx, cadre_frame *frame, cadre_error *err)
 {
     (void)ctx;
     dice d = dice_at(frame, "create", 0);
-    cadre_status status = do_any(frame, &d, false, err);
+    cadre_status status = do_any(frame, &d, err);
     int what = dice_throw(&d, 100);
     if (status != CADRE_OK || what >= 6)
         return status;
@@ -82,7 +80,7 @@ static cadre_status before_model(void *ctx, cadre_frame *frame, cadre_model_hook
 {
     (void)ctx;
     dice d = dice_at(frame, "before_model", call->turn);
-    cadre_status status = do_any(frame, &d, true, err);
+    cadre_status status = do_any(frame, &d, err);
     int what = dice_throw(&d, 100);
     if (status != CADRE_OK)
         return status;
@@ -98,7 +96,7 @@ static cadre_status after_model(void *ctx, cadre_frame *frame, cadre_model_hook 
 {
     (void)ctx;
     dice d = dice_at(frame, "after_model", call->turn);
-    cadre_status status = do_any(frame, &d, true, err);
+    cadre_status status = do_any(frame, &d, err);
     if (status != CADRE_OK || !dice_percent(&d, 8))
         return status;
     return cadre_model_hook_answer(call, "reworded", err);
@@ -109,7 +107,7 @@ static cadre_status before_tool(void *ctx, cadre_frame *frame, cadre_tool_hook *
 {
     (void)ctx;
     dice d = dice_at(frame, "before_tool", 0);
-    cadre_status status = do_any(frame, &d, false, err);
+    cadre_status status = do_any(frame, &d, err);
     int what = dice_throw(&d, 100);
     if (status != CADRE_OK)
         return status;
@@ -124,7 +122,7 @@ static cadre_status after_tool(void *ctx, cadre_frame *frame, cadre_tool_hook *c
 {
     (void)ctx;
     dice d = dice_at(frame, "after_tool", 0);
-    cadre_status status = do_any(frame, &d, false, err);
+    cadre_status status = do_any(frame, &d, err);
     if (status != CADRE_OK || !dice_percent(&d, 8))
         return status;
     return cadre_tool_hook_set_result(call, "another", err);
@@ -136,7 +134,7 @@ static cadre_status next(void *ctx, cadre_frame *frame, const cadre_outcome *ans
     (void)ctx;
     (void)answer;
     dice d = dice_at(frame, "next", 0);
-    cadre_status status = do_any(frame, &d, false, err);
+    cadre_status status = do_any(frame, &d, err);
     int what = dice_throw(&d, 100);
     if (status != CADRE_OK || what >= 8)
         return status;

@@ -139,6 +139,13 @@ static void check_result(random_trial *t, const cadre_result *result)
 
 // --- A life ---
 
+static void read_all(recorder *told, cadre_run *run)
+{
+    const cadre_event *event = NULL;
+    while (cadre_run_next(run, &event, NULL) == CADRE_OK)
+        recorder_add(told, event);
+}
+
 // Some of the events, then nobody wants to know any more.
 static void leave(random_trial *t, cadre_run *run)
 {
@@ -156,12 +163,15 @@ static void finish(random_trial *t, cadre_run *run, bool reads)
     snprintf(t->trace, sizeof t->trace, "%s", cadre_run_trace_id(run));
     random_trouble_begin(t, run);
     if (reads)
-        recorder_read(&told, run);
+        read_all(&told, run);
     else if (t->trouble == RANDOM_ALL && dice_percent(&t->dice, 8))
         leave(t, run);
     if (!t->was_freed)
         t->status = cadre_run_wait(run, &result, &t->err);
     random_trouble_end();
+    // A call that waited when its run was stopped has no result.
+    if (reads && t->status != CADRE_EABORTED && t->status != CADRE_ETIMEOUT)
+        recorder_check(&told);
     if (!t->was_freed)
         check_result(t, result);
     cadre_run_free(run);

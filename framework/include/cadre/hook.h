@@ -7,8 +7,9 @@
 // 2. What answers from the record has no hooks: on resume they run for what was not
 //    recorded yet, again from their top. So they are pure but for the operations of
 //    their frame (call, batch, delegate, step, ask, now, random), which answer from the
-//    record. Automatic keys in a hook: "create/<n>", "before_model/<turn>/<n>", ...; a
-//    key that is given is one of the frame's.
+//    record, and for the state they set, which is kept with the answer or the result.
+//    Automatic keys in a hook: "create/<n>", "before_model/<turn>/<n>", ...; a key
+//    that is given is one of the frame's.
 // 3. What an answer or a result was before the after_* hooks is recorded first: a cut
 //    while they run costs no second request and runs no tool twice.
 // 4. A hook that fails fails its agent's frame, with class `hook` unless it gave

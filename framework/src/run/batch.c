@@ -178,8 +178,10 @@ static bool set_race(batch_run *batch)
     race->takes_none = !is_single_winner(batch);
     for (size_t i = 0; i < batch->n; i++)
         race->branches[i] = child_of(&batch->entries[i]);
-    if (race->takes_none && batch->hearing == NULL)
-        return true; // nobody can stop them but a mark on the caller
+    if (race->takes_none && batch->hearing == NULL) {
+        race->n_branches = 0; // nobody can stop them but a mark on the caller
+        return true;
+    }
     cdr_mutex_lock(&tree->mu);
     cdr_race_set_locked(race);
     cdr_mutex_unlock(&tree->mu);

@@ -61,6 +61,7 @@ bool cdr_model_answer_record(cdr_model_call *call, cadre_answer *answer)
                              .output = id,
                              .own = event.u.message_end.usage,
                              .seq = message->m.seq};
+        cdr_model_hook_keep_delta_locked(&call->hook, call->frame);
         cdr_frame_end_locked(call->frame, &ending);
         cdr_text_unref(id);
         ok = cdr_keep_answer_locked(agent, message);

@@ -2,6 +2,7 @@
 #include "run/model_hook.h"
 
 #include "run/arguments.h"
+#include "tree/delta.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -94,6 +95,39 @@ cadre_status cadre_model_hook_answer(cadre_model_hook *call, const char *text,
     return CADRE_OK;
 }
 
+// --- What hooks add to the state ---
+
+static void set_delta_aside(cdr_model_hook *hook)
+{
+    cadre_frame *frame = hook->frame;
+    hook->has_delta = cdr_hook_has(frame->agent, CDR_HOOK_BEFORE_MODEL) ||
+                      cdr_hook_has(frame->agent, CDR_HOOK_AFTER_MODEL);
+    if (!hook->has_delta)
+        return;
+    hook->delta = frame->delta;
+    frame->delta = NULL;
+}
+
+static void join_delta(cdr_model_hook *hook)
+{
+    cadre_frame *frame = hook->frame;
+    cdr_tree *tree = frame->tree;
+    json_t *added = frame->delta;
+    frame->delta = hook->delta;
+    if (!cdr_delta_append(tree->team, &frame->delta, added)) {
+        cdr_mutex_lock(&tree->mu);
+        cadre_fail(&tree->lost, CADRE_ESTORE, "no memory for the state");
+        cdr_mutex_unlock(&tree->mu);
+    }
+    cdr_json_unshare(added);
+}
+
+void cdr_model_hook_keep_delta_locked(const cdr_model_hook *hook, cadre_frame *call)
+{
+    if (hook->has_delta)
+        call->delta = cdr_json_share(hook->frame->delta);
+}
+
 // --- Before ---
 
 cadre_status cdr_model_hook_before(cdr_model_hook *hook, cadre_frame *frame,
@@ -106,6 +140,7 @@ cadre_status cdr_model_hook_before(cdr_model_hook *hook, cadre_frame *frame,
                                        .text = "",
                                        .reasoning = ""},
                              .frame = frame};
+    set_delta_aside(hook);
     if (!cdr_hook_has(frame->agent, CDR_HOOK_BEFORE_MODEL))
         return CADRE_OK;
     const cdr_hook_call call = {.frame = frame,
@@ -118,6 +153,8 @@ cadre_status cdr_model_hook_before(cdr_model_hook *hook, cadre_frame *frame,
 
 void cdr_model_hook_fini(cdr_model_hook *hook)
 {
+    if (hook->has_delta)
+        join_delta(hook);
     cdr_arena_fini(&hook->arena);
 }
 

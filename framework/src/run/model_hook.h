@@ -17,6 +17,8 @@ typedef struct cdr_model_hook {
     const char *answer; // that a hook gave in this place; NULL: none did
     bool is_given;      // before the call: no model is asked
     bool is_after;
+    bool has_delta; // the frame's delta is what hooks of this turn have added:
+    json_t *delta;  // what it was before
 } cdr_model_hook;
 
 // Calls before_model for the frame's turn. `system` is rendered; it and the model's
@@ -25,6 +27,10 @@ cadre_status cdr_model_hook_before(cdr_model_hook *hook, cadre_frame *frame,
                                    const char *model, const char *system,
                                    cadre_error *err);
 void cdr_model_hook_fini(cdr_model_hook *hook);
+
+// What the hooks of this turn have added to the state becomes that of the call's frame,
+// which is about to end: who answers from its record adds it without hooks.
+void cdr_model_hook_keep_delta_locked(const cdr_model_hook *hook, cadre_frame *call);
 
 // Fills the answer with what a before_model hook gave. False: no memory.
 bool cdr_model_hook_give(const cdr_model_hook *hook, cadre_sink *sink);

@@ -5,6 +5,7 @@
 #include "run/offer.h"
 #include "run/tool_round.h"
 #include "tree/birth.h"
+#include "tree/delta.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -118,7 +119,11 @@ cadre_status cdr_model_record_use(cadre_frame *frame, const cadre_frame *record,
                           "agent '%s': turn %s was asked of model '%s', now of '%s'",
                           frame->name, record->key, record->name, asked->model->name);
     cdr_hook_witness_turn(frame, frame->work->turn);
-    if (record->status == CADRE_FRAME_COMPLETED)
-        return answer_from_record(frame, record, asked->tools, answer, err);
-    return failure_from_record(frame, record, err);
+    if (record->status != CADRE_FRAME_COMPLETED)
+        return failure_from_record(frame, record, err);
+    // What its hooks have added to the state; they do not run again.
+    cadre_status status = cdr_delta_add(frame, record->delta, err);
+    return status == CADRE_OK
+               ? answer_from_record(frame, record, asked->tools, answer, err)
+               : status;
 }

@@ -5,8 +5,10 @@
 #include "run/arguments.h"
 #include "run/execute.h"
 #include "run/hook.h"
+#include "run/state.h"
 #include "run/tool_request.h"
 #include "run/tool_result.h"
+#include "tree/delta.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -252,6 +254,11 @@ static cadre_status keep(const cdr_tool_entry *entry, const cdr_tool_raw *raw,
     json_t *value = json_pack(
         "{s:s, s:s, s:b, s:O}", "code", cadre_result_code_name(raw->code), "text",
         raw->text, "is_of_hook", entry->is_of_hook, "arguments", entry->arguments);
+    if (entry->frame->delta != NULL &&
+        json_object_set(value, "delta", entry->frame->delta) != 0) {
+        json_decref(value);
+        value = NULL;
+    }
     return cdr_hook_keep_take(entry->frame, cdr_hook_place_name(CDR_HOOK_AFTER_TOOL),
                               "result", value, err);
 }
@@ -266,6 +273,21 @@ static cadre_result_code code_of(const json_t *kept)
     return (cadre_result_code)code;
 }
 
+// What the call had added to the state by then: it does not run again.
+static void restore_delta(cadre_frame *call_frame, json_t *delta)
+{
+    cdr_tree *tree = call_frame->tree;
+    cadre_error why = CADRE_ERROR_INIT;
+    cdr_mutex_lock(&tree->mu);
+    cdr_state_inherit_locked(call_frame);
+    cdr_mutex_unlock(&tree->mu);
+    if (cdr_delta_add(call_frame, delta, &why) == CADRE_OK)
+        return;
+    cdr_mutex_lock(&tree->mu);
+    cadre_fail(&tree->lost, CADRE_ESTORE, "%s", why.text);
+    cdr_mutex_unlock(&tree->mu);
+}
+
 bool cdr_tool_hook_recall(cadre_frame *frame, cdr_tool_entry *entry)
 {
     if (entry->frame == NULL || !entry->is_again ||
@@ -278,6 +300,8 @@ bool cdr_tool_hook_recall(cadre_frame *frame, cdr_tool_entry *entry)
     entry->raw_code = code_of(kept);
     entry->is_of_hook = json_is_true(json_object_get(kept, "is_of_hook"));
     entry->arguments = json_incref(json_object_get(kept, "arguments"));
+    if (entry->raw != NULL)
+        restore_delta(entry->frame, json_object_get(kept, "delta"));
     json_decref(kept);
     return entry->raw != NULL;
 }
