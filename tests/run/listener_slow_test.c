@@ -82,11 +82,11 @@ static cadre_status emit_much(void *ctx, cadre_frame *frame, cadre_error *err)
 // The queue that the lead listens by, once something of that callee was told to it.
 static cdr_queue *hearing_queue(const char *key)
 {
-    cdr_tree *tree = listen_frame->tree;
-    cdr_mutex_lock(&tree->mu);
-    const cadre_frame *child = cdr_frame_child_locked(tree->root, key);
+    cadre_frame *root = listen_frame->tree->root;
+    cdr_mutex_lock(&root->tree->mu);
+    const cadre_frame *child = cdr_frame_child_locked(root, key);
     cdr_queue *queue = &child->ear->hearing->queue;
-    cdr_mutex_unlock(&tree->mu);
+    cdr_mutex_unlock(&root->tree->mu);
     return queue;
 }
 

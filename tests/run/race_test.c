@@ -32,12 +32,12 @@ static cadre_status fail_now(void *ctx, cadre_frame *frame, cadre_error *err)
 static cadre_status win_after_failure(void *ctx, cadre_frame *frame, cadre_error *err)
 {
     int *n_ended = ctx;
-    cdr_tree *tree = frame->tree;
+    cadre_frame *root = frame->tree->root;
     for (bool has_ended = false; !has_ended;) {
-        cdr_mutex_lock(&tree->mu);
-        const cadre_frame *other = cdr_frame_child_locked(tree->root, "b1/1");
+        cdr_mutex_lock(&root->tree->mu);
+        const cadre_frame *other = cdr_frame_child_locked(root, "b1/1");
         has_ended = other->status == CADRE_FRAME_FAILED;
-        cdr_mutex_unlock(&tree->mu);
+        cdr_mutex_unlock(&root->tree->mu);
         sched_yield();
     }
     (*n_ended)++;

@@ -155,7 +155,8 @@ static cadre_frame *child_of(const entry *e)
     return e->branch == NULL ? NULL : e->branch->attempts.child;
 }
 
-static bool is_tried_again(void *ctx, size_t i)
+// Called by the race, which holds the tree's lock.
+static bool is_tried_again(void *ctx, size_t i) CDR_NO_THREAD_SAFETY
 {
     const batch_run *batch = ctx;
     const cadre_frame *frame = batch->frame;
@@ -292,7 +293,9 @@ static void hear(batch_run *batch)
     cdr_event_free_list(list);
 }
 
-static void end_straggler(cadre_frame *frame, const cdr_ending *ending)
+// Called by cdr_frame_abandon_locked.
+static void end_straggler(cadre_frame *frame,
+                          const cdr_ending *ending) CDR_NO_THREAD_SAFETY
 {
     if (frame->kind == CDR_FRAME_TOOL)
         cdr_round_abandon_locked(frame, ending);

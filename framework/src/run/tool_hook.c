@@ -276,16 +276,15 @@ static cadre_result_code code_of(const json_t *kept)
 // What the call had added to the state by then: it does not run again.
 static void restore_delta(cadre_frame *call_frame, json_t *delta)
 {
-    cdr_tree *tree = call_frame->tree;
     cadre_error why = CADRE_ERROR_INIT;
-    cdr_mutex_lock(&tree->mu);
+    cdr_mutex_lock(&call_frame->tree->mu);
     cdr_state_inherit_locked(call_frame);
-    cdr_mutex_unlock(&tree->mu);
+    cdr_mutex_unlock(&call_frame->tree->mu);
     if (cdr_delta_add(call_frame, delta, &why) == CADRE_OK)
         return;
-    cdr_mutex_lock(&tree->mu);
-    cadre_fail(&tree->lost, CADRE_ESTORE, "%s", why.text);
-    cdr_mutex_unlock(&tree->mu);
+    cdr_mutex_lock(&call_frame->tree->mu);
+    cadre_fail(&call_frame->tree->lost, CADRE_ESTORE, "%s", why.text);
+    cdr_mutex_unlock(&call_frame->tree->mu);
 }
 
 bool cdr_tool_hook_recall(cadre_frame *frame, cdr_tool_entry *entry)

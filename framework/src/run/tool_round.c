@@ -117,7 +117,9 @@ void cdr_round_drop(cadre_frame *frame)
 }
 
 // What a stopped call of an abandoned frame came to; its thread goes on with the entry.
-void cdr_round_abandon_locked(cadre_frame *tool, const cdr_ending *ending)
+// That the parent is of the same tree clang cannot know.
+void cdr_round_abandon_locked(cadre_frame *tool,
+                              const cdr_ending *ending) CDR_NO_THREAD_SAFETY
 {
     cadre_frame *frame = tool->parent;
     cdr_round *round = frame->work == NULL ? NULL : frame->work->round;
