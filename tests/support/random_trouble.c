@@ -32,6 +32,7 @@ static struct {
     deed deeds[MAX_DEEDS];
     int at[MAX_DEEDS]; // the commit after which
     int n_deeds;
+    dice dice; // of the thread that does them
     random_trial *trial;
     cadre_run *run;
     pthread_t thread;
@@ -83,7 +84,7 @@ static void abort_frame(random_trial *t)
         if (rows.frames[i].row.status < CADRE_FRAME_COMPLETED)
             live[n++] = i;
     if (n > 0) {
-        const char *id = rows.frames[live[dice_throw(&t->dice, n)]].id;
+        const char *id = rows.frames[live[dice_throw(&trouble.dice, n)]].id;
         cadre_trace_abort(t->runtime, t->trace,
                           CADRE_ABORT(.frame = id, .reason = "not this one"), NULL);
     }
@@ -136,6 +137,7 @@ void random_trouble_begin(random_trial *t, cadre_run *run)
 {
     trouble.trial = t;
     trouble.run = run;
+    trouble.dice = dice_of(t->plan->seed, "deeds");
     if (trouble.n_deeds > 0 &&
         pthread_create(&trouble.thread, NULL, make_trouble, NULL) != 0)
         abort();

@@ -252,8 +252,8 @@ static void test_script__tells_mistakes_with_their_places(void)
 static void test_script__tells_all_mistakes_at_once(void)
 {
     static const char *const expected[] = {
-        ":2:7: agents.a[0]: a step needs text, tool_calls, handoff, handoffs, "
-        "ask, escalate or error",
+        (":2:7: agents.a[0]: a step needs text, tool_calls, handoff, handoffs, "
+         "ask, escalate or error"),
         ":3:18: duplicate key 'text' (first at line 3, column 9)",
         ":3:27: agents.b[0]: unknown key 'txt'; did you mean 'text'?",
         ":4:11: a key must be a text, not a mapping; quote a text that starts with '{'",
