@@ -376,8 +376,10 @@ static cadre_status fail_first(void *ctx, cadre_frame *frame, cadre_error *err)
 static cadre_status fail_then_sleep(void *ctx, cadre_frame *frame, cadre_error *err)
 {
     (void)ctx;
-    if (strchr(frame->key, '~') == NULL)
+    if (strchr(frame->key, '~') == NULL) {
+        pthread_barrier_wait(&together);
         return cadre_fail(err, CADRE_EFAILED, "not yet");
+    }
     return cadre_frame_sleep(frame, INT64_MAX, err);
 }
 
@@ -457,9 +459,9 @@ static void test_any__answers_its_keys_from_the_record(void)
 static cadre_status lead_flaky(void *ctx, cadre_frame *frame, cadre_error *err)
 {
     const cadre_call *calls[] = {CADRE_CALL(.agent = batch_member(frame, "flaky")),
-                                 CADRE_CALL(.agent = batch_member(frame, "quick"))};
+                                 CADRE_CALL(.agent = batch_member(frame, "wins"))};
     (void)ctx;
-    for (int i = 0; i < ROUNDS; i++) {
+    for (int i = 0; i < 3 * ROUNDS; i++) {
         cadre_outcome out[2];
         cadre_status status = cadre_frame_batch(
             frame, CADRE_BATCH(.wait = CADRE_ANY, .calls = calls, .n_calls = 2), out,
@@ -474,11 +476,14 @@ static cadre_status lead_flaky(void *ctx, cadre_frame *frame, cadre_error *err)
 
 static void test_any__tries_no_loser_again(void)
 {
+    CHECK_INT(pthread_barrier_init(&together, NULL, 2), 0);
     batch_case_open_fake(&t, lead_flaky);
+    batch_case_add(&t, "wins", end_together, NULL);
     add_retried("flaky", fail_then_sleep, 2);
     batch_case_run(&t);
     CHECK_OK(t.status, &t.err);
     batch_case_close(&t);
+    pthread_barrier_destroy(&together);
 }
 
 static const CU_TestInfo tests[] = {

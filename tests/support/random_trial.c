@@ -222,7 +222,7 @@ static json_t *draw_answer(const random_trial *t, run_rows *rows, int at)
     return answer;
 }
 
-void random_trial_answer(random_trial *t, bool all)
+void random_trial_answer(random_trial *t, bool all, dice *d)
 {
     run_rows rows;
     int n_answered = 0;
@@ -231,8 +231,7 @@ void random_trial_answer(random_trial *t, bool all)
         const cadre_frame_row *row = &rows.frames[i].row;
         cadre_error err = CADRE_ERROR_INIT;
         if (strcmp(row->kind, "ask") != 0 || row->status != CADRE_FRAME_WAITING ||
-            row->mark[0] != '\0' ||
-            (!all && n_answered > 0 && dice_percent(&t->dice, 40)))
+            row->mark[0] != '\0' || (!all && n_answered > 0 && dice_percent(d, 40)))
             continue;
         json_t *answer = draw_answer(t, &rows, i);
         cadre_status status =
@@ -286,7 +285,7 @@ static void between_lives(random_trial *t, rest is)
     if (is_wild && dice_percent(&t->dice, 6))
         stop_unheld(t);
     else if (is == REST_WAITS)
-        random_trial_answer(t, !is_wild || dice_percent(&t->dice, 50));
+        random_trial_answer(t, !is_wild || dice_percent(&t->dice, 50), &t->dice);
     else if (is_wild && dice_percent(&t->dice, 20))
         cadre_trace_send(t->runtime, t->trace, "And this.", NULL, NULL);
 }

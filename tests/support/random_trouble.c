@@ -32,7 +32,7 @@ static struct {
     deed deeds[MAX_DEEDS];
     int at[MAX_DEEDS]; // the commit after which
     int n_deeds;
-    dice dice; // of the thread that does them
+    dice dice; // of what is drawn while others run
     random_trial *trial;
     cadre_run *run;
     pthread_t thread;
@@ -70,6 +70,7 @@ void random_trouble_plan(random_trial *t, bool cuts)
                               dice_throw(&t->dice, N_DEEDS - DEED_ABORT_FRAME));
     }
     trouble.n_deeds = n;
+    trouble.dice = dice_of(t->dice.state, "deeds");
 }
 
 // --- What is done ---
@@ -107,7 +108,7 @@ static void do_deed(random_trial *t, deed what)
         cadre_trace_send(t->runtime, t->trace, "And that.", NULL, NULL);
         break;
     case DEED_ANSWER:
-        random_trial_answer(t, false);
+        random_trial_answer(t, false, &trouble.dice);
         break;
     case N_DEEDS:
         break;
@@ -137,7 +138,6 @@ void random_trouble_begin(random_trial *t, cadre_run *run)
 {
     trouble.trial = t;
     trouble.run = run;
-    trouble.dice = dice_of(t->plan->seed, "deeds");
     if (trouble.n_deeds > 0 &&
         pthread_create(&trouble.thread, NULL, make_trouble, NULL) != 0)
         abort();

@@ -14,7 +14,7 @@ void random_trouble_plan(random_trial *t, bool cuts);
 void random_trouble_begin(random_trial *t, cadre_run *run);
 void random_trouble_end(void);
 
-// Answers questions that are open: all, or some. Of random_trial.c.
-void random_trial_answer(random_trial *t, bool all);
+// Answers questions that are open: all, or those that are drawn. Of random_trial.c.
+void random_trial_answer(random_trial *t, bool all, dice *d);
 
 #endif

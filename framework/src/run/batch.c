@@ -103,7 +103,8 @@ static const cdr_ear *ear_of(batch_run *batch, size_t i)
 static void enter(batch_run *batch, entry *e, const cdr_callee *callee)
 {
     cadre_frame *frame = batch->frame;
-    if (cdr_check_call(frame, callee->call, &e->err) != CADRE_OK)
+    if (cdr_check_call(frame, callee->call, &e->err) != CADRE_OK ||
+        callee->call == NULL) // which the check has told; the analyzer does not see it
         return;
     e->branch = calloc(1, sizeof *e->branch);
     if (e->branch == NULL) {
@@ -293,12 +294,11 @@ static void hear(batch_run *batch)
     cdr_event_free_list(list);
 }
 
-// Called by cdr_frame_abandon_locked.
-static void end_straggler(cadre_frame *frame,
-                          const cdr_ending *ending) CDR_NO_THREAD_SAFETY
+static void end_straggler(cadre_frame *frame, const cdr_ending *ending)
+    CDR_REQUIRES(frame->parent->tree->mu)
 {
     if (frame->kind == CDR_FRAME_TOOL)
-        cdr_round_abandon_locked(frame, ending);
+        cdr_round_abandon_locked(frame->parent, frame, ending);
     else
         cdr_frame_end_locked(frame, ending);
 }

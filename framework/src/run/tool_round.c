@@ -117,11 +117,9 @@ void cdr_round_drop(cadre_frame *frame)
 }
 
 // What a stopped call of an abandoned frame came to; its thread goes on with the entry.
-// That the parent is of the same tree clang cannot know.
-void cdr_round_abandon_locked(cadre_frame *tool,
-                              const cdr_ending *ending) CDR_NO_THREAD_SAFETY
+void cdr_round_abandon_locked(cadre_frame *frame, cadre_frame *tool,
+                              const cdr_ending *ending)
 {
-    cadre_frame *frame = tool->parent;
     cdr_round *round = frame->work == NULL ? NULL : frame->work->round;
     cdr_ending own = *ending;
     for (size_t i = 0; round != NULL && i < round->n_entries; i++) {

@@ -75,8 +75,9 @@ void cdr_round_close(cadre_frame *frame);
 // Frees it as it is: calls that wait for a person go on with the resume.
 void cdr_round_drop(cadre_frame *frame);
 
-// Ends the frame of a tool or a step that was abandoned; a call gets its result.
-void cdr_round_abandon_locked(cadre_frame *tool, const cdr_ending *ending)
-    CDR_REQUIRES(tool->tree->mu);
+// Ends the frame of a tool or a step below `frame` that was abandoned; a call gets its
+// result.
+void cdr_round_abandon_locked(cadre_frame *frame, cadre_frame *tool,
+                              const cdr_ending *ending) CDR_REQUIRES(frame->tree->mu);
 
 #endif

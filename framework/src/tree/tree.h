@@ -79,7 +79,8 @@ struct cadre_frame {
     cdr_text *input, *output;
     json_t *state, *delta; // of the run, see tree/delta.h; NULL: the defaults, nothing
     cdr_failure *failure;
-    int64_t deadline_ms;     // its own and all above; CDR_NEVER
+    // Its own and all above; CDR_NEVER. Read without a lock.
+    _Atomic int64_t deadline_ms;
     int64_t waited_until_ms; // so far the time people took was added to it
     int64_t started_ns;
     cadre_usage usage;               // of the subtree
@@ -199,7 +200,8 @@ struct cdr_tree {
     cadre_error lost;       // the store failed: nothing more is written
     int64_t marked_ns;      // when the root was marked; 0: never
     int64_t wall_offset_ns; // from the monotonic clock to the wall's, for people
-    const char *mark_text;  // who asked for it; in the arena below
+    // Who asked for it; in the arena below. Read without a lock.
+    _Atomic(const char *) mark_text;
     cdr_arena arena;
     cdr_inbox inbox;
     cdr_park park;
