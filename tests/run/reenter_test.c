@@ -147,6 +147,61 @@ static void test_reenter__a_batch_and_a_step_are_equal(void)
     close_case(&t);
 }
 
+// The first attempt is in the record, and ended without a word, while the team around
+// it goes on: nobody has handed over to that.
+static void test_reenter__a_team_that_hands_back_is_equal(void)
+{
+    reenter_case t;
+    const cadre_retry twice = {.attempts = 2};
+    if (!open_case(&t, "agents:\n"
+                       "  alice: [{error: {status: 400}}, {text: A}]\n"))
+        return;
+    add_model(&t);
+    cadre_team_add_topology(t.team, "handoff",
+                            CADRE_TOPOLOGY(.name = "desk",
+                                           .members = CADRE_NAMES("inner", "bob"),
+                                           .options = "{\"return_to_source\": true}"));
+    cadre_team_add_topology(
+        t.team, "chain",
+        CADRE_TOPOLOGY(.name = "inner", .members = CADRE_NAMES("alice")));
+    cadre_team_add_llm(t.team,
+                       CADRE_LLM(.name = "alice", .model = "m", .retry = twice));
+    add_llm(&t, "bob");
+    check_equal(&t, 6, 2);
+    close_case(&t);
+}
+
+// Asks a member, then hands over: it is not run again to ask once more.
+static cadre_status ask_and_hand_over(void *ctx, cadre_frame *frame, cadre_error *err)
+{
+    cadre_agents members = cadre_frame_members(frame);
+    (void)ctx;
+    cadre_status status =
+        cadre_frame_call(frame, CADRE_CALL(.agent = members.items[0]), NULL, err);
+    return status == CADRE_OK
+               ? cadre_frame_transfer(
+                     frame, CADRE_CALL(.agent = cadre_frame_find(frame, "bob")), err)
+               : status;
+}
+
+static void test_reenter__who_asked_and_handed_over_is_equal(void)
+{
+    reenter_case t;
+    if (!open_case(&t, "agents:\n"
+                       "  alice: [{text: A}]\n"
+                       "  bob: [{text: B}]\n"))
+        return;
+    add_model(&t);
+    cadre_team_add_topology(
+        t.team, "swarm",
+        CADRE_TOPOLOGY(.name = "desk", .members = CADRE_NAMES("lead", "bob")));
+    add_agent(&t, "lead", ask_and_hand_over, "alice");
+    add_llm(&t, "alice");
+    add_llm(&t, "bob");
+    check_equal(&t, 6, 3);
+    close_case(&t);
+}
+
 // What is recorded is not done again.
 static void test_reenter__a_whole_record_runs_nothing(void)
 {
@@ -511,6 +566,8 @@ static void test_reenter__leaves_the_team_as_it_was(void)
 static const CU_TestInfo tests[] = {
     CHECK_TEST(test_reenter__a_handoff_is_equal),
     CHECK_TEST(test_reenter__a_batch_and_a_step_are_equal),
+    CHECK_TEST(test_reenter__a_team_that_hands_back_is_equal),
+    CHECK_TEST(test_reenter__who_asked_and_handed_over_is_equal),
     CHECK_TEST(test_reenter__a_whole_record_runs_nothing),
     CHECK_TEST(test_reenter__nested_calls_are_equal),
     CHECK_TEST(test_reenter__finds_another_answer_of_the_root),

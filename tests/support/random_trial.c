@@ -101,6 +101,7 @@ static void check_record(random_trial *t, bool is_parked)
 {
     run_rows rows;
     const run_rules rules = {.is_parked = is_parked,
+                             .may_be_cut = t->cuts,
                              .has_quiet = t->plan->has_quiet,
                              .has_hooks = t->plan->has_hooks,
                              .count = random_work_count,
@@ -189,6 +190,7 @@ static bool live(random_trial *t, const cadre_run_config *config)
     cadre_error_clear(&t->err);
     t->n_lives++;
     t->was_freed = false;
+    t->cuts = cuts;
     random_trouble_plan(t, cuts);
     if (config != NULL)
         t->status = cadre_run_start(t->team, config, &run, &t->err);

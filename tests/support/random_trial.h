@@ -29,6 +29,7 @@ typedef struct random_trial {
     cadre_status status;
     cadre_error err;
     int n_lives, n_cuts, max_cuts;
+    bool cuts;       // the last life was to be cut
     bool was_freed;  // in mid-run, so nothing is known of its end
     bool is_limited; // by a limit of the run, so its end is nobody's
 } random_trial;

@@ -111,7 +111,7 @@ static void check_life(checker *c, int i)
              row->mark[0] == '\0')
         broken(c, i, "it runs, and the run is parked");
     // A part that was stopped as the run went to rest ends when it goes on.
-    if (i == 0 && row->mark[0] != '\0' && c->rules->is_parked)
+    if (i == 0 && row->mark[0] != '\0' && c->rules->is_parked && !c->rules->may_be_cut)
         broken(c, i, "the run is marked '%s', and waits", row->mark);
 }
 
@@ -207,7 +207,7 @@ static void check_effects(checker *c, int i)
         broken(c, i, "a tool that may not run again ran %d times", n);
     if (row->status == CADRE_FRAME_COMPLETED && n < 1 && !c->rules->has_hooks)
         broken(c, i, "it never ran, and completed");
-    if (row->status == CADRE_FRAME_PENDING && n > 0)
+    if (!is_safe && row->status == CADRE_FRAME_PENDING && n > 0)
         broken(c, i, "it ran, and is pending");
 }
 

@@ -9,9 +9,10 @@
 #include "support/run_rows.h"
 
 typedef struct run_rules {
-    bool is_parked; // else it has ended
-    bool has_quiet; // some frames may be quiet, so they have no seqs of their own
-    bool has_hooks; // which may give the result of a tool that does not run
+    bool is_parked;  // else it has ended
+    bool may_be_cut; // the store may have failed since it went to rest
+    bool has_quiet;  // some frames may be quiet, so they have no seqs of their own
+    bool has_hooks;  // which may give the result of a tool that does not run
     // How often a call's tool began its work; NULL: nobody has counted.
     int (*count)(const char *trace, const char *frame);
     // Is that the name of a tool that counts, and may it run again?

@@ -9,6 +9,8 @@ typedef struct frame_note {
     bool is_agent; // with agents alone above: what a tool called ends with it, and what
                    // the hooks of a call did with that
     bool is_work;  // a model or a tool; a question is neither
+    bool is_transfer, has_handed_over;
+    struct frame_note *parent;
 } frame_note;
 
 static const frame_note *note_of(const cdr_journal *journal, cadre_id frame)
@@ -118,12 +120,16 @@ static bool note_birth(cdr_journal *journal, const cadre_frame_row *row)
     frame_note *note = cdr_arena_alloc(&journal->texts, sizeof *note);
     if (note == NULL)
         return false;
-    const frame_note *parent = note_of(journal, row->parent);
+    frame_note *parent = cdr_id_table_get(&journal->frames, row->parent);
     *note = (frame_note){
         .born_in = journal->n_batches + 1,
         .is_agent = strcmp(row->kind, "agent") == 0 && !is_of_call_hook(row->key) &&
                     (parent == NULL || parent->is_agent),
-        .is_work = strcmp(row->kind, "model") == 0 || strcmp(row->kind, "tool") == 0};
+        .is_work = strcmp(row->kind, "model") == 0 || strcmp(row->kind, "tool") == 0,
+        .is_transfer = strcmp(row->key, "transfer") == 0,
+        .parent = parent};
+    if (note->is_transfer && parent != NULL)
+        parent->has_handed_over = true;
     return cdr_id_table_put(&journal->frames, row->id, note);
 }
 
@@ -232,14 +238,25 @@ static size_t batches_of(const cdr_journal *journal, const cdr_cut *cut)
     return cut->kind == CDR_CUT_AFTER ? cut->n_batches : journal->n_batches;
 }
 
+// A frame that has handed over is never run again, so nobody would ask for what it had
+// called before.
+static bool was_before_transfer(const frame_note *note)
+{
+    for (; note->parent != NULL; note = note->parent)
+        if (note->parent->has_handed_over && !note->is_transfer)
+            return true;
+    return false;
+}
+
 static bool is_end_left_out(const cdr_journal *journal, const cdr_cut *cut,
                             const frame_note *note)
 {
     switch (cut->kind) {
     case CDR_CUT_ROOT_OPEN:
-        return note->is_agent && note->ended_in == journal->n_batches;
+        return note->is_agent && note->ended_in == journal->n_batches &&
+               !was_before_transfer(note);
     case CDR_CUT_AGENTS_OPEN:
-        return note->is_agent;
+        return note->is_agent && !was_before_transfer(note);
     case CDR_CUT_AFTER:
         break;
     }

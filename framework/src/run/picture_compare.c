@@ -268,6 +268,15 @@ static void compare_messages(comparison *c, const cdr_talk *a, const cdr_talk *b
          b->n_messages > n ? again[n]->text : NULL);
 }
 
+// How much of its caller's conversation it may read. What a tool calls may or may not
+// find the results of the other tools of that turn there, and is shown none of them.
+static bool is_same_look(const comparison *c, const cdr_talk *a, const cdr_talk *b)
+{
+    int owner = cdr_picture_find(c->first, a->owner);
+    return a->base_position == b->base_position ||
+           (owner >= 0 && strcmp(c->first->frames[owner].kind, "tool") == 0);
+}
+
 static void compare_origin(comparison *c, const cdr_talk *a, const cdr_talk *b)
 {
     const subject of = {c->first, a->opener};
@@ -283,7 +292,7 @@ static void compare_origin(comparison *c, const cdr_talk *a, const cdr_talk *b)
                         opener_place(c->again, again_id)))
         tell(c, of, "conversation's base", opener_path(c, c->first, first_id),
              opener_path(c, c->again, again_id));
-    if (a->base_position != b->base_position)
+    if (!is_same_look(c, a, b))
         tell(c, of, "conversation's base position",
              checked(c,
                      cdr_arena_printf(&c->texts, "%lld", (long long)a->base_position)),

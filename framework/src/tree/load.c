@@ -272,8 +272,10 @@ static void derive_answer(cadre_frame *frame)
     cadre_frame *parent = frame->parent;
     if (frame->answered_by == NULL)
         frame->answered_by = frame->name;
-    if (parent == NULL || frame->kind != CDR_FRAME_AGENT ||
-        parent->kind != CDR_FRAME_AGENT || parent->conversation != frame->conversation)
+    // One that lives has its answer still to give.
+    if (parent == NULL || !cdr_frame_is_ended(parent) ||
+        frame->kind != CDR_FRAME_AGENT || parent->kind != CDR_FRAME_AGENT ||
+        parent->conversation != frame->conversation)
         return;
     bool is_same =
         strcmp(cdr_text_bytes(parent->output), cdr_text_bytes(frame->output)) == 0;
