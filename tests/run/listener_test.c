@@ -3,6 +3,7 @@
 
 #include "cadre/state.h"
 #include "cadre/trace.h"
+#include "team/team.h"
 
 #include <string.h>
 
@@ -240,6 +241,26 @@ static void test_listener__stops_all_calls_by_false(void)
                    "aborted aborted owner: aborted: its work is not needed any more");
         // It hears no more.
         CHECK_TEXT(strstr(listen_text(), "text_delta"), "text_delta A\nreturned\n");
+        listen_close(&t);
+    }
+}
+
+static void test_listener__stops_one_that_is_tried_again(void)
+{
+    for (listen_how how = LISTEN_BATCH; how <= LISTEN_DELEGATE; how++) {
+        batch_case_open_fake(&t, listen_lead);
+        batch_case_add_llm(&t, "online", "driven/other");
+        t.team->agents[t.team->n_agents - 1]->retry.attempts = 3;
+        DRIVEN("online", "fail auth no key", "say A\nhold", "say never");
+        listen_set(how, CADRE_ALL, "online", how == LISTEN_BATCH ? "sleeper" : NULL);
+        listen_at = stop_at_text;
+        batch_case_run(&t);
+        check_stopped();
+        CHECK_TEXT(listened.texts[0],
+                   "online! aborted: its work is not needed any more");
+        CHECK_TEXT(batch_row(&t, how == LISTEN_BATCH ? "b1/1~2" : "online#1~2"),
+                   "aborted aborted owner: aborted: its work is not needed any more");
+        CHECK_INT(driven_count("online"), 2);
         listen_close(&t);
     }
 }
@@ -541,6 +562,7 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_listener__hears_what_the_runs_consumer_does_not),
     CHECK_TEST(test_listener__of_a_call_in_a_batch_is_refused),
     CHECK_TEST(test_listener__stops_all_calls_by_false),
+    CHECK_TEST(test_listener__stops_one_that_is_tried_again),
     CHECK_TEST(test_listener__stops_a_single_call_by_false),
     CHECK_TEST(test_listener__stops_nothing_that_has_ended),
     CHECK_TEST(test_listener__stops_a_question),

@@ -146,7 +146,7 @@ static void test_any__closes_the_transfer_of_a_loser(void)
     check_soon("online", until_server_holds);
     int last = http_server_connection_count(server) - 1;
     CHECK(http_server_await_client_close(server, last, &closed_ns));
-    CHECK((closed_ns - atomic_load(&won_ns)) / 1000000 < SOON_MS * TRIES);
+    CHECK((closed_ns - atomic_load(&won_ns)) / 1000000 < (int64_t)SOON_MS * TRIES);
     CHECK_TEXT(batch_row(&t, "1"),
                "aborted aborted owner: aborted: its work is not needed any more");
     batch_case_close(&t);

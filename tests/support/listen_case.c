@@ -36,7 +36,7 @@ static bool hear(void *ctx, const cadre_agent *agent, size_t index,
 static cadre_status listen(cadre_frame *frame, cadre_outcome *out)
 {
     cadre_call made[2];
-    const cadre_call *calls[2];
+    const cadre_call *calls[2] = {NULL, NULL};
     bool is_batch = listened.how == LISTEN_BATCH;
     for (size_t i = 0; i < listened.n; i++) {
         made[i] = *CADRE_CALL(.agent = batch_member(frame, listened.names[i]),
