@@ -197,8 +197,8 @@ static cadre_status answer(const void *state, cadre_frame *frame,
                            const cadre_request *request, cadre_sink *sink,
                            cadre_error *err)
 {
+    int turn = (int)strtol(frame->key, NULL, 10);
     dice d = random_model_dice(frame, "answer");
-    int turn = atoi(frame->key);
     (void)state;
     random_work_note();
     if (!CHECK(is_valid(request)))

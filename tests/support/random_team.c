@@ -236,7 +236,10 @@ static int make_topology(maker *m, int depth)
         share_keys(m, agent->members[i]); // a node may run for each of a list
     if (is_type(agent, "cycle") && percent(m, 50)) {
         random_agent *member = &m->plan->agents[agent->members[0]];
-        if (is_type(member, "llm") && member->n_tools < 4)
+        bool can_stop = false; // it may be in two cycles
+        for (int i = 0; i < member->n_tools; i++)
+            can_stop |= strcmp(member->tools[i], "stop") == 0;
+        if (is_type(member, "llm") && member->n_tools < 4 && !can_stop)
             member->tools[member->n_tools++] = "stop";
     }
     write_options(m, agent);

@@ -319,7 +319,7 @@ static int turn_of(const checker *c, size_t message)
     cadre_id_text(c->rows->messages[message].row.id, id);
     for (int i = agent + 1; i < n_frames(c); i++)
         if (is_kind(c, i, "model") && strcmp(row_of(c, i)->output, id) == 0)
-            return atoi(row_of(c, i)->key);
+            return (int)strtol(row_of(c, i)->key, NULL, 10);
     for (size_t i = 0; i <= message && !has_model(c, agent); i++)
         n += c->rows->messages[i].frame == agent &&
              c->rows->messages[i].row.message.n_tool_calls > 0;

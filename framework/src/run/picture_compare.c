@@ -268,13 +268,16 @@ static void compare_messages(comparison *c, const cdr_talk *a, const cdr_talk *b
          b->n_messages > n ? again[n]->text : NULL);
 }
 
-// How much of its caller's conversation it may read. What a tool calls may or may not
-// find the results of the other tools of that turn there, and is shown none of them.
+// How much of its caller's conversation it may read. What a tool calls, and what works
+// below that, may or may not find the results of the other tools of that turn there,
+// and is shown none of them.
 static bool is_same_look(const comparison *c, const cdr_talk *a, const cdr_talk *b)
 {
-    int owner = cdr_picture_find(c->first, a->owner);
-    return a->base_position == b->base_position ||
-           (owner >= 0 && strcmp(c->first->frames[owner].kind, "tool") == 0);
+    const cadre_frame_info *frames = c->first->frames;
+    bool is_of_tool = false;
+    for (int at = cdr_picture_find(c->first, a->owner); at >= 0; at = frames[at].parent)
+        is_of_tool |= strcmp(frames[at].kind, "tool") == 0;
+    return is_of_tool || a->base_position == b->base_position;
 }
 
 static void compare_origin(comparison *c, const cdr_talk *a, const cdr_talk *b)
