@@ -56,6 +56,8 @@ static void print_speaker(FILE *stream, const cadre_message *message)
     }
     if (is_tool && message->code != CADRE_RESULT_OK)
         fprintf(stream, " (%s)", cadre_result_code_name(message->code));
+    if (*message->mark)
+        fprintf(stream, " (%s)", message->mark);
     fputc('\n', stream);
 }
 

@@ -3,7 +3,7 @@
 //
 // Everything of a request's body that does not change is written once, here. Tour:
 // request.c writes the rest; answer.c reads events, message.c what is said in them,
-// failure.c errors; tool_name.c makes names fit.
+// failure.c errors.
 #include "openai_chat/openai_chat.h"
 
 #include <stdlib.h>

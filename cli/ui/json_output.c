@@ -125,6 +125,8 @@ json_t *cli_json_said(const cadre_record_message *said)
     json_t *object = message_json(message);
 
     set(object, "agent", name_or_null(message->agent));
+    set(object, "model", name_or_null(message->model));
+    set(object, "mark", name_or_null(message->mark));
     set(object, "to", name_or_null(message->to));
     set(object, "call_id", name_or_null(message->call_id));
     set(object, "name", name_or_null(message->tool_name));
@@ -148,6 +150,8 @@ static void add_message_end(json_t *line, const cadre_event *event)
 
     set(line, "message_id", cli_json_text(message->id));
     set(line, "message", message_json(message));
+    set(line, "model", name_or_null(message->model));
+    set(line, "mark", name_or_null(message->mark));
     set(line, "finish",
         finish == CADRE_FINISH_NONE ? json_null()
                                     : cli_json_text(cadre_finish_name(finish)));

@@ -83,7 +83,8 @@ static void stream_answer(show *it, const cadre_event *event)
         cli_live_tree_show(it->live);
         break;
     case CADRE_EVENT_MESSAGE_END:
-        if (event->u.message_end.message->n_tool_calls > 0)
+        if (event->u.message_end.message->n_tool_calls > 0 ||
+            event->u.message_end.message->mark[0] != '\0')
             cli_answer_forget(&it->answer);
         end_message(it);
         break;

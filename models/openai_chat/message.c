@@ -199,7 +199,6 @@ static void add_arguments(message_reader *to, size_t call, const call_delta *del
 static void add_call_delta(message_reader *to, const call_delta *delta)
 {
     char id[MAX_NAME];
-    char wire_name[MAX_NAME];
     char name[MAX_NAME];
     cadre_scan_copy(delta->id, id, sizeof(id));
     size_t call = find_call(to, delta, id);
@@ -218,9 +217,8 @@ static void add_call_delta(message_reader *to, const call_delta *delta)
     to->reader->has_content = true;
     cadre_sink_call_id(to->sink, call, id, strlen(id));
     if (delta->name.len > 0) {
-        cadre_scan_copy(delta->name, wire_name, sizeof(wire_name));
-        size_t len = cdr_openai_read_name(wire_name, name, sizeof(name));
-        cadre_sink_call_name(to->sink, call, name, len);
+        cadre_scan_copy(delta->name, name, sizeof(name));
+        cadre_sink_call_name(to->sink, call, name, strlen(name));
         to->reader->calls[call].has_name = true;
     }
     add_arguments(to, call, delta);

@@ -54,12 +54,4 @@ cadre_status cdr_openai_read_error(cadre_scan *scan, int http_status, cadre_erro
 cadre_status cdr_openai_fail_body(const cdr_openai_model *model, int http_status,
                                   const char *data, size_t len, cadre_error *err);
 
-// OpenAI takes letters, digits, `_` and `-` in the name of a tool. `.` goes as `__`;
-// every other byte, and what would read like one of these, as `-` and two hex digits.
-// No two names meet, and reading gives the name back.
-void cdr_openai_write_name(cadre_http *http, const char *name);
-
-// Writes the name into `out`, cut at `size`, with a NUL. Returns its length.
-size_t cdr_openai_read_name(const char *wire, char *out, size_t size);
-
 #endif

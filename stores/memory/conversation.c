@@ -35,6 +35,8 @@ static size_t message_size(const cadre_message_row *row)
                   text_size(message->agent) + text_size(message->to) +
                   text_size(message->text) + text_size(message->reasoning) +
                   text_size(message->call_id) + text_size(message->tool_name) +
+                  text_size(message->model) + text_size(message->mark) +
+                  text_size(message->parts) + text_size(message->items) +
                   text_size(row->request_id) + text_size(row->request_hash);
     for (size_t i = 0; i < message->n_tool_calls; i++) {
         const cadre_tool_call *call = &message->tool_calls[i];
@@ -61,6 +63,10 @@ cadre_message_row *cdr_memory_message_dup(const cadre_message_row *row)
     message->reasoning = put_text(&to, from->reasoning);
     message->call_id = put_text(&to, from->call_id);
     message->tool_name = put_text(&to, from->tool_name);
+    message->model = put_text(&to, from->model);
+    message->mark = put_text(&to, from->mark);
+    message->parts = put_text(&to, from->parts);
+    message->items = put_text(&to, from->items);
     copy->request_id = put_text(&to, row->request_id);
     copy->request_hash = put_text(&to, row->request_hash);
     message->tool_calls = from->n_tool_calls ? calls : NULL;

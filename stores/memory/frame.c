@@ -428,7 +428,9 @@ static bool is_usage_equal(const cadre_usage *a, const cadre_usage *b)
     return a->model_calls == b->model_calls && a->tool_calls == b->tool_calls &&
            a->input_tokens == b->input_tokens && a->output_tokens == b->output_tokens &&
            a->cached_input_tokens == b->cached_input_tokens &&
-           a->reasoning_tokens == b->reasoning_tokens;
+           a->reasoning_tokens == b->reasoning_tokens &&
+           a->cost_usd_micros == b->cost_usd_micros &&
+           a->unpriced_calls == b->unpriced_calls;
 }
 
 static const cdr_memory_end *end_new(cdr_memory_region *region,

@@ -292,6 +292,8 @@ static void put_usage(cdr_sqlite_call *call, const cadre_usage *usage)
     cdr_sqlite_call_number(call, usage->output_tokens);
     cdr_sqlite_call_number(call, usage->cached_input_tokens);
     cdr_sqlite_call_number(call, usage->reasoning_tokens);
+    cdr_sqlite_call_number(call, usage->cost_usd_micros);
+    cdr_sqlite_call_number(call, usage->unpriced_calls);
 }
 
 static cadre_status update_end(cdr_sqlite_batch *b, const cadre_frame_row *row,

@@ -142,6 +142,10 @@ static cadre_status insert_message(cdr_sqlite_batch *b, const cadre_message_row 
     cdr_sqlite_call_number(&call, m->is_input);
     cdr_sqlite_call_text_or_null(&call, row->request_id);
     cdr_sqlite_call_text_or_null(&call, row->request_hash);
+    cdr_sqlite_call_text_or_null(&call, m->model);
+    cdr_sqlite_call_text_or_null(&call, m->mark);
+    cdr_sqlite_call_text_or_null(&call, m->parts);
+    cdr_sqlite_call_text_or_null(&call, m->items);
     cdr_sqlite_call_number(&call, b->now_ms);
     if (!is_posted)
         cdr_sqlite_call_id(&call, b->trace);

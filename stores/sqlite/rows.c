@@ -75,6 +75,8 @@ static void take_usage(cdr_sqlite_call *call, cadre_usage *usage)
     usage->output_tokens = cdr_sqlite_take_number(call);
     usage->cached_input_tokens = cdr_sqlite_take_number(call);
     usage->reasoning_tokens = cdr_sqlite_take_number(call);
+    usage->cost_usd_micros = cdr_sqlite_take_number(call);
+    usage->unpriced_calls = cdr_sqlite_take_number(call);
 }
 
 static cadre_status give_frame(const reading *r, cdr_sqlite_call *call,
@@ -140,6 +142,10 @@ static cadre_status give_message_row(const reading *r, cdr_sqlite_call *call,
     m->is_input = cdr_sqlite_take_number(call) != 0;
     row.request_id = cdr_sqlite_take_text(call);
     row.request_hash = cdr_sqlite_take_text(call);
+    m->model = cdr_sqlite_take_text(call);
+    m->mark = cdr_sqlite_take_text(call);
+    m->parts = cdr_sqlite_take_text(call);
+    m->items = cdr_sqlite_take_text(call);
     row.trace = cdr_sqlite_take_id(call);
     if (is_posted)
         row.number = cdr_sqlite_take_number(call);

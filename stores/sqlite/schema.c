@@ -186,6 +186,25 @@ static const char indexes_2[] =
 // What a frame added to the state of its run.
 static const char tables_3[] = "ALTER TABLE frames ADD COLUMN delta TEXT;";
 
+// Who answered, what it alone can read, what came with a text; what calls cost. The
+// trigger is that of the first step with the new columns.
+static const char tables_4[] =
+    "ALTER TABLE messages ADD COLUMN model TEXT;"
+    "ALTER TABLE messages ADD COLUMN mark TEXT CHECK (mark <> '');"
+    "ALTER TABLE messages ADD COLUMN parts TEXT;"
+    "ALTER TABLE messages ADD COLUMN items TEXT;"
+    "ALTER TABLE frames ADD COLUMN own_cost_usd_micros INTEGER;"
+    "ALTER TABLE frames ADD COLUMN own_unpriced_calls INTEGER;"
+    "ALTER TABLE frames ADD COLUMN cost_usd_micros INTEGER;"
+    "ALTER TABLE frames ADD COLUMN unpriced_calls INTEGER;";
+
+static const char triggers_4[] =
+    "DROP TRIGGER messages_fixed;"
+    "CREATE TRIGGER messages_fixed BEFORE UPDATE OF"
+    " id, conversation_id, role, agent, recipient, content, reasoning, tool_calls,"
+    " request_id, request_hash, model, mark, parts, items ON messages"
+    " BEGIN SELECT RAISE (ABORT, 'what a message says never changes'); END;";
+
 enum {
     PARTS = 4
 };
@@ -194,6 +213,7 @@ static const char *const steps[][PARTS] = {
     {tables_1, indexes_1, triggers_1, views_1},
     {indexes_2},
     {tables_3},
+    {tables_4, triggers_4},
 };
 
 enum {

@@ -16,14 +16,15 @@
     "stop_reason, error, error_class, error_retryable, own_model_calls, "              \
     "own_tool_calls, "                                                                 \
     "own_input_tokens, own_output_tokens, own_cached_input_tokens, "                   \
-    "own_reasoning_tokens, model_calls, tool_calls, input_tokens, output_tokens, "     \
-    "cached_input_tokens, reasoning_tokens, start_seq, end_seq, created_at, "          \
-    "completed_at, duration_ms, delta"
+    "own_reasoning_tokens, own_cost_usd_micros, own_unpriced_calls, "                  \
+    "model_calls, tool_calls, input_tokens, output_tokens, "                           \
+    "cached_input_tokens, reasoning_tokens, cost_usd_micros, unpriced_calls, "         \
+    "start_seq, end_seq, created_at, completed_at, duration_ms, delta"
 
 #define MESSAGE_COLUMNS                                                                \
     "id, conversation_id, frame_id, position, seq, role, agent, recipient, content, "  \
     "reasoning, tool_calls, call_id, tool_name, result_code, is_input, request_id, "   \
-    "request_hash"
+    "request_hash, model, mark, parts, items"
 
 // Only starts that name their request ask whose run it was.
 #define REQUEST_TRACE                                                                  \
@@ -87,10 +88,12 @@ static const char *const texts[CDR_SQLITE_N_STATEMENTS] = {
         "attempts = iif(?5 = 0, attempts, ?5), output = ?6, error = ?7, "
         "error_class = ?8, error_retryable = ?9, own_model_calls = ?10, "
         "own_tool_calls = ?11, own_input_tokens = ?12, own_output_tokens = ?13, "
-        "own_cached_input_tokens = ?14, own_reasoning_tokens = ?15, model_calls = ?16, "
-        "tool_calls = ?17, input_tokens = ?18, output_tokens = ?19, "
-        "cached_input_tokens = ?20, reasoning_tokens = ?21, end_seq = ?22, "
-        "completed_at = ?23, duration_ms = ?24, delta = ?25 "
+        "own_cached_input_tokens = ?14, own_reasoning_tokens = ?15, "
+        "own_cost_usd_micros = ?16, own_unpriced_calls = ?17, model_calls = ?18, "
+        "tool_calls = ?19, input_tokens = ?20, output_tokens = ?21, "
+        "cached_input_tokens = ?22, reasoning_tokens = ?23, cost_usd_micros = ?24, "
+        "unpriced_calls = ?25, end_seq = ?26, completed_at = ?27, duration_ms = ?28, "
+        "delta = ?29 "
         "WHERE id = ?1 AND trace_id = ?2 AND completed_at IS NULL AND NOT EXISTS "
         "(SELECT 1 FROM frames AS child INDEXED BY frames_live "
         "WHERE child.trace_id = ?2 AND child.parent_id = ?1 "
@@ -102,11 +105,11 @@ static const char *const texts[CDR_SQLITE_N_STATEMENTS] = {
     [CDR_SQLITE_PLACE_MESSAGE] =
         "INSERT INTO messages (" MESSAGE_COLUMNS ", created_at) "
         "SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, "
-        "?17, ?18 WHERE ?4 = max("
+        "?17, ?18, ?19, ?20, ?21, ?22 WHERE ?4 = max("
         "ifnull((SELECT max(position) + 1 FROM messages WHERE conversation_id = ?2), "
         "0), ifnull((SELECT next_position FROM temp.skipped "
         "WHERE conversation_id = ?2), 0)) AND (?3 IS NULL OR EXISTS "
-        "(SELECT 1 FROM frames WHERE id = ?3 AND trace_id = ?19)) "
+        "(SELECT 1 FROM frames WHERE id = ?3 AND trace_id = ?23)) "
         "ON CONFLICT (id) DO UPDATE SET position = excluded.position, "
         "seq = excluded.seq, frame_id = excluded.frame_id "
         "WHERE position IS NULL AND conversation_id = excluded.conversation_id",
@@ -115,7 +118,7 @@ static const char *const texts[CDR_SQLITE_N_STATEMENTS] = {
     [CDR_SQLITE_POST_MESSAGE] =
         "INSERT INTO messages (" MESSAGE_COLUMNS ", created_at) "
         "SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, "
-        "?17, ?18 FROM conversations LEFT JOIN frames "
+        "?17, ?18, ?19, ?20, ?21, ?22 FROM conversations LEFT JOIN frames "
         "ON frames.id = conversations.owner_frame_id WHERE conversations.id = ?2 "
         "AND frames.completed_at IS NULL AND frames.abort_reason IS NULL "
         "AND (?3 IS NULL OR EXISTS "

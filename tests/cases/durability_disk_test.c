@@ -231,7 +231,7 @@ static void test_d15__each_bad_file_is_told_and_left_alone(void)
 
     played_ask(&p, "PRAGMA user_version = 1002"); // 4
     check_refused(p.store, "newer cadre (schema 1002");
-    played_ask(&p, "PRAGMA user_version = 3");
+    played_ask(&p, "PRAGMA user_version = 4");
 
     sqlite_file_write(played_path(&p, "5.db", path), w.bytes,
                       w.len); // 5: an older state

@@ -320,7 +320,7 @@ static void test_wire__reasoning_goes_back_beside_its_calls(void)
     void *state = model_open(ops, "http://h", NULL, &err);
     cadre_http http;
     cdr_http_init(&http);
-    CHECK_OK(ops->encode(state, &request, &http, &err), &err);
+    CHECK_OK(model_encode(ops, state, &request, &http, &err), &err);
     CHECK_CONTAINS(cdr_buf_text(&http.body),
                    "{\"role\":\"assistant\",\"content\":\"\",\"reasoning_content\":"
                    "\"Think first.\",\"tool_calls\":[{\"id\":\"t1\"");

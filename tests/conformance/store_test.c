@@ -18,6 +18,8 @@ static void check_usage(const cadre_usage *actual, const cadre_usage *expected)
     CHECK_INT(actual->output_tokens, expected->output_tokens);
     CHECK_INT(actual->cached_input_tokens, expected->cached_input_tokens);
     CHECK_INT(actual->reasoning_tokens, expected->reasoning_tokens);
+    CHECK_INT(actual->cost_usd_micros, expected->cost_usd_micros);
+    CHECK_INT(actual->unpriced_calls, expected->unpriced_calls);
 }
 
 static void check_frame(const cadre_frame_row *actual, const cadre_frame_row *expected)
@@ -63,6 +65,10 @@ static void check_message(const cadre_message *actual, const cadre_message *expe
     CHECK_INT(actual->role, expected->role);
     CHECK_INT(actual->code, expected->code);
     CHECK_INT(actual->is_input, expected->is_input);
+    CHECK_TEXT(actual->model, expected->model ? expected->model : "");
+    CHECK_TEXT(actual->mark, expected->mark ? expected->mark : "");
+    CHECK_TEXT(actual->parts, expected->parts ? expected->parts : "");
+    CHECK_TEXT(actual->items, expected->items ? expected->items : "");
     if (!CHECK_INT(actual->n_tool_calls, expected->n_tool_calls))
         return;
     for (size_t i = 0; i < actual->n_tool_calls; i++) {
@@ -159,8 +165,8 @@ static void test_store__reads_back_every_field_of_a_birth(void)
     check_frames(&tested, 1, &full_birth, 1);
 }
 
-static const cadre_usage some_usage = {1, 2, 3000000000, 4, 5, 6};
-static const cadre_usage more_usage = {10, 20, INT64_MAX, 40, 50, 60};
+static const cadre_usage some_usage = {1, 2, 3000000000, 4, 5, 6, 7, 8};
+static const cadre_usage more_usage = {10, 20, INT64_MAX, 40, 50, 60, 70, 80};
 
 // The frame of full_birth after its end.
 static cadre_frame_row full_end(cadre_usage own, cadre_usage usage)
@@ -246,7 +252,8 @@ static void test_store__reads_back_every_field_of_a_message(void)
                      .position = 0,
                      .seq = 1,
                      .role = CADRE_ROLE_USER,
-                     .is_input = true},
+                     .is_input = true,
+                     .parts = "[{\"type\":\"image\"}]"},
          .request_id = "order-1042",
          .request_hash = "9f86d081"},
         {.id = {77, 902},
@@ -262,7 +269,10 @@ static void test_store__reads_back_every_field_of_a_message(void)
                      .tool_name = "",
                      .position = 1,
                      .seq = 2,
-                     .role = CADRE_ROLE_ASSISTANT},
+                     .role = CADRE_ROLE_ASSISTANT,
+                     .model = "openai/gpt-5",
+                     .mark = "interrupted",
+                     .items = "[{\"place\":0,\"item\":{}}]"},
          .request_id = "",
          .request_hash = ""},
         {.id = {77, 903},

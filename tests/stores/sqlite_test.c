@@ -60,7 +60,7 @@ static void test_sqlite__refuses_a_newer_schema(void)
     sqlite_case_make(&f);
     sqlite_case_fill(&f);
     sqlite_file_ask(f.path, "PRAGMA user_version = 1001", said, sizeof(said));
-    check_refused(&f, "newer cadre (schema 1001, this one knows up to 3)");
+    check_refused(&f, "newer cadre (schema 1001, this one knows up to 4)");
     sqlite_case_remove(&f);
 }
 
@@ -93,7 +93,7 @@ static void test_sqlite__takes_an_empty_file_and_makes_a_new_one(void)
     sqlite_case_fill(&f);
     sqlite_file_check(f.path, "SELECT count(*) FROM traces", "1");
     sqlite_file_check(f.path, "PRAGMA application_id", "1128350802");
-    sqlite_file_check(f.path, "PRAGMA user_version", "3");
+    sqlite_file_check(f.path, "PRAGMA user_version", "4");
     sqlite_file_check(f.path, "PRAGMA journal_mode", "wal");
     char missing[FOLDER_PATH_SIZE + 16];
     snprintf(missing, sizeof(missing), "%s/none/store.db", f.folder.path);
@@ -111,7 +111,7 @@ static void test_sqlite__brings_an_older_file_up_to_date(void)
     sqlite_file_write(f.path, "", 0);
     sqlite_file_ask(f.path, "PRAGMA application_id = 1128350802", said, sizeof(said));
     sqlite_case_fill(&f);
-    sqlite_file_check(f.path, "PRAGMA user_version", "3");
+    sqlite_file_check(f.path, "PRAGMA user_version", "4");
     sqlite_file_check(f.path, "SELECT status FROM frames", "running");
     sqlite_case_remove(&f);
 }
@@ -204,12 +204,14 @@ static void test_sqlite__tables_refuse_what_is_forbidden(void)
         {"INSERT INTO frames SELECT 'x', trace_id, id, 0, conversation_id, 'k', kind, "
          "name, referer, input, depth, 'running', 0, 0, 0, NULL, NULL, NULL, NULL, "
          "NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, "
-         "NULL, NULL, 0, NULL, 0, NULL, NULL, NULL FROM frames WHERE key = 'a'",
+         "NULL, NULL, 0, NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL, "
+         "NULL FROM frames WHERE key = 'a'",
          "no birth"},
         {"INSERT INTO frames SELECT 'x', trace_id, id, 0, conversation_id, 'k', kind, "
          "name, referer, input, depth, 'running', 0, 0, 0, NULL, NULL, NULL, NULL, "
          "NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, "
-         "NULL, NULL, 0, NULL, 0, NULL, NULL, NULL FROM frames WHERE key = 'b'",
+         "NULL, NULL, 0, NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL, "
+         "NULL FROM frames WHERE key = 'b'",
          "no birth"},
         {"UPDATE conversations SET owner_frame_id = NULL, "
          "owner_conversation_id = NULL",

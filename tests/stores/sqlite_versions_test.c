@@ -136,9 +136,10 @@ typedef struct old_file {
 static const old_file old_files[] = {
     {"v1.sql", "1", "0rfxrt124pv3-1", "bs0sqjs7cxxq-1", "y25cf9zewrmc-1"},
     {"v2.sql", "2", "g96jkxr0yba5-1", "3ka5aeny0fsy-1", "w32e9ssw58t8-1"},
+    {"v3.sql", "3", "9mb0fqhcq1he-1", "j6z919g90awv-1", "anrb4c6mktc5-1"},
 };
 
-#define NEWEST "3"
+#define NEWEST "4"
 
 static void check_runs(fixture *f, const old_file *old, const char *cut)
 {

@@ -1,6 +1,7 @@
 // Models of a wire format, and calls of them.
 #include "support/model_call.h"
 
+#include "net/transcript.h"
 #include "team/kinds.h"
 
 #include <pthread.h>
@@ -59,6 +60,22 @@ void *model_open(const cadre_model_ops *ops, const char *base_url, const char *o
         return state;
     model_close(ops, state);
     return NULL;
+}
+
+cadre_status model_encode(const cadre_model_ops *ops, const void *state,
+                          const cadre_request *request, cadre_http *http,
+                          cadre_error *err)
+{
+    cdr_transcript transcript;
+    cadre_request shown = *request;
+    cadre_status status = cdr_transcript_init(&transcript, request, err);
+    if (status != CADRE_OK)
+        return status;
+    shown.turns = transcript.turns;
+    shown.n_turns = transcript.n_turns;
+    status = ops->encode(state, &shown, http, err);
+    cdr_transcript_fini(&transcript);
+    return status;
 }
 
 void model_close(const cadre_model_ops *ops, void *state)
@@ -126,7 +143,7 @@ model_call *model_call_start(cdr_network *network, const model_call_config *conf
         .ctx = call,
     };
     cadre_status status =
-        config->ops->encode(config->state, config->request, &call->http, err);
+        model_encode(config->ops, config->state, config->request, &call->http, err);
     if (status == CADRE_OK)
         status = cdr_attempt_start(network, &attempt, &call->attempt, err);
     if (status == CADRE_OK)

@@ -16,6 +16,11 @@ void *model_open(const cadre_model_ops *ops, const char *base_url, const char *o
                  cadre_error *err);
 void model_close(const cadre_model_ops *ops, void *state);
 
+// Encodes a request as the framework does: its items as a transcript first.
+cadre_status model_encode(const cadre_model_ops *ops, const void *state,
+                          const cadre_request *request, cadre_http *http,
+                          cadre_error *err);
+
 typedef struct model_call model_call;
 
 typedef struct model_call_config {

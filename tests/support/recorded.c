@@ -85,6 +85,8 @@ static cadre_status take_message(void *ctx, const cadre_message_row *row,
     reading *r = ctx;
     const cadre_message *m = &row->message;
     (void)err;
+    if (m->mark[0] != '\0')
+        return CADRE_OK; // how far a stopped answer came is chance
     cdr_buf_printf(&r->text, "message %s %d %s %s>%s: %s %s %s",
                    name_of(r, row->conversation), (int)m->position,
                    cadre_role_name(m->role), m->agent, m->to, m->tool_name,

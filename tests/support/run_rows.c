@@ -106,6 +106,7 @@ static cadre_status take_message(void *ctx, const cadre_message_row *row,
     *message = (run_message){.row = *row, .frame = find_frame(rows, row->frame)};
     cadre_message *m = &message->row.message;
     m->id = m->frame_id = m->reasoning = "";
+    m->model = m->mark = m->parts = m->items = "";
     m->agent = keep(rows, m->agent);
     m->to = keep(rows, m->to);
     m->text = keep(rows, m->text);

@@ -67,6 +67,15 @@ typedef struct cadre_message {
     cadre_role role;
     cadre_result_code code; // of a tool result
     bool is_input;          // said to a member by the agent that called it
+    // Texts below may be NULL for "".
+    const char *model; // of an assistant: who answered, "provider/model"; "" of a
+                       // hook, and of messages of older stores
+    const char *mark;  // "interrupted": a part of an answer that never became whole;
+                       // no model is shown it; else ""
+    const char *parts; // of a user: a JSON list of images and files, see cadre/part.h
+    const char *items; // of an assistant: a JSON list of what only its model can read,
+                       // [{"place": n, "item": ...}]: n counts what stands before it,
+                       // first the text, then each call
 } cadre_message;
 
 // Tokens and calls; of one call, or summed over a subtree.
@@ -77,6 +86,8 @@ typedef struct cadre_usage {
     int64_t output_tokens;       // reasoning included
     int64_t cached_input_tokens; // part of input_tokens
     int64_t reasoning_tokens;    // part of output_tokens
+    int64_t cost_usd_micros;     // of the calls whose model has a price
+    int64_t unpriced_calls;      // model calls whose model has none
 } cadre_usage;
 
 CADRE_API const char *cadre_role_name(cadre_role role);               // "assistant"

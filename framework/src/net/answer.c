@@ -5,6 +5,8 @@
 // buffer, byte for byte.
 #include "net/answer.h"
 
+#include "cadre/ext/json_scan.h"
+
 #include "base/utf8.h"
 
 #include <stdio.h>
@@ -53,6 +55,7 @@ void cdr_answer_fini(cadre_sink *sink)
     free(sink->calls);
     cdr_buf_fini(&sink->text);
     cdr_buf_fini(&sink->reasoning);
+    cdr_buf_fini(&sink->items);
     cdr_answer_init(sink);
 }
 
@@ -61,6 +64,7 @@ void cdr_answer_clear(cadre_sink *sink)
     drop_calls(sink);
     cdr_buf_clear(&sink->text);
     cdr_buf_clear(&sink->reasoning);
+    cdr_buf_clear(&sink->items);
     sink->usage = (cadre_usage){0};
     sink->finish = CADRE_FINISH_NONE;
     sink->ended = false;
@@ -223,6 +227,28 @@ void cadre_sink_call_arguments(cadre_sink *sink, size_t call, const char *text,
         append_to_call(sink, &sink->calls[call].arguments, text, len);
 }
 
+static bool is_json(const char *json, size_t len)
+{
+    cadre_scan scan;
+    cadre_scan_init(&scan, json, len);
+    cadre_scan_skip(&scan);
+    return cdr_utf8_prefix(json, len) == len && cadre_scan_is_done(&scan);
+}
+
+void cadre_sink_item(cadre_sink *sink, const char *json, size_t len)
+{
+    if (!sink || !json || !is_json(json, len))
+        return;
+    size_t place = sink->n_calls > 0 ? sink->n_calls + 1 : sink->text.len > 0;
+    cdr_buf_printf(&sink->items,
+                   "%s{\"place\":%zu,\"item\":", sink->items.len == 0 ? "[" : ",",
+                   place);
+    cdr_buf_append(&sink->items, json, len);
+    cdr_buf_append(&sink->items, "}", 1);
+    if (sink->items.failed)
+        sink->failed = true;
+}
+
 // What a server says of tokens: never below 0, and so far below the ends of int64_t
 // that nobody who sums over a run has to look.
 static int64_t plausible(int64_t n_tokens)
@@ -326,6 +352,15 @@ static cadre_status settle_calls(cadre_sink *sink, cadre_error *err)
     return CADRE_OK;
 }
 
+// The list of items is whole.
+static void close_items(cadre_sink *sink)
+{
+    if (sink->items.len > 0)
+        cdr_buf_append(&sink->items, "]", 1);
+    if (sink->items.failed)
+        sink->failed = true;
+}
+
 static cadre_status check_not_empty(const cadre_sink *sink, bool was_cut,
                                     cadre_error *err)
 {
@@ -352,6 +387,7 @@ cadre_status cdr_answer_settle(cadre_sink *sink, cadre_error *err)
 {
     end_text(sink, false);
     end_text(sink, true);
+    close_items(sink);
     if (sink->failed)
         return no_memory(err);
     if (sink->finish == CADRE_FINISH_NONE)

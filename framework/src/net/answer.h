@@ -6,7 +6,8 @@
 //    `content_filter` are not overridden.
 // 3. A call without an id gets one unique within the answer; a repeated id is made
 //    unique; empty arguments are "{}".
-// 4. Text that is not UTF-8 gets U+FFFD, also when a character is cut by the pieces.
+// 4. Items that only the model can read stand in order, each with its place.
+// 5. Text that is not UTF-8 gets U+FFFD, also when a character is cut by the pieces.
 //
 // Thread: the network thread fills it, the frame's thread reads it after that is done.
 #ifndef CDR_ANSWER_H
@@ -24,6 +25,7 @@ struct cadre_sink {
     cdr_buf text, reasoning;
     cdr_answer_call *calls;
     size_t n_calls;
+    cdr_buf items;     // a JSON list without its last bracket; empty: none
     cadre_usage usage; // model_calls and tool_calls are not used here
     cadre_finish finish;
     bool ended;                           // the end marker was seen

@@ -157,30 +157,51 @@ static void publish_take(cdr_fragments *list, cdr_fragment *fragment)
         &list->head, &head, fragment, memory_order_release, memory_order_acquire));
 }
 
-void cadre_http_append_item(cadre_http *http, const cadre_request_item *item,
-                            const char *format, cadre_item_writer write)
+// Appends a fragment that was made before. False: it is to be made.
+static bool append_made(cadre_http *http, const cadre_request_item *item,
+                        const char *format)
 {
-    if (!http || !item || !write)
-        return;
     cdr_fragments *list = item->cache;
-    if (!list) {
-        write(item, http);
-        return;
-    }
+    if (!list)
+        return false;
     const cdr_fragment *head = atomic_load_explicit(&list->head, memory_order_acquire);
     const cdr_fragment *made = find(head, NULL, format, item->rendering);
-    if (made) {
+    if (made)
         cadre_http_append(http, made->bytes, made->len);
-        return;
-    }
-    size_t start = http->body.len;
-    write(item, http);
-    if (http->failed || http->body.len == start)
+    return made != NULL;
+}
+
+// Keeps what was appended from `start` on.
+static void keep_made(cadre_http *http, const cadre_request_item *item,
+                      const char *format, size_t start)
+{
+    if (!item->cache || http->failed || http->body.len == start)
         return;
     cdr_fragment *fragment = fragment_new(
         format, item->rendering, http->body.data + start, http->body.len - start);
     if (fragment)
-        publish_take(list, fragment); // without memory it is made again next time
+        publish_take(item->cache, fragment); // without memory it is made again
+}
+
+void cadre_http_append_item(cadre_http *http, const cadre_request_item *item,
+                            const char *format, cadre_item_writer write)
+{
+    if (!http || !item || !write || append_made(http, item, format))
+        return;
+    size_t start = http->body.len;
+    write(item, http);
+    keep_made(http, item, format, start);
+}
+
+void cadre_http_append_turn(cadre_http *http, const cadre_turn *turn,
+                            const char *format, cadre_turn_writer write)
+{
+    if (!http || !turn || !write || turn->n_items != 1 ||
+        append_made(http, turn->items[0], format))
+        return;
+    size_t start = http->body.len;
+    write(turn, http);
+    keep_made(http, turn->items[0], format, start);
 }
 
 void cdr_fragments_fini(cdr_fragments *fragments)

@@ -116,7 +116,8 @@ const cadre_agent *cadre_frame_last_speaker(cadre_frame *frame, cadre_agents ros
     const cdr_conversation *conversation = frame->conversation;
     for (size_t i = frame->n_before; has_map && !speaker && i-- > 0;) {
         const cadre_message *m = &conversation->messages[i]->m;
-        if (m->role == CADRE_ROLE_ASSISTANT && !cdr_frame_is_hidden(frame, i))
+        if (m->role == CADRE_ROLE_ASSISTANT && m->mark[0] == '\0' &&
+            !cdr_frame_is_hidden(frame, i))
             speaker = cdr_member_map_find(&map, roster, m->agent);
     }
     cdr_mutex_unlock(&tree->mu);
@@ -148,8 +149,8 @@ static bool was_said_locked(cadre_frame *frame, const char *text)
     for (size_t i = from; i < work->n_recorded; i++) {
         const cdr_message *message = conversation->messages[i];
         if (!cadre_id_equal(message->frame, frame->id) ||
-            message->m.role != CADRE_ROLE_ASSISTANT || message->m.n_tool_calls > 0 ||
-            strcmp(message->m.text, text) != 0)
+            message->m.role != CADRE_ROLE_ASSISTANT || message->m.mark[0] != '\0' ||
+            message->m.n_tool_calls > 0 || strcmp(message->m.text, text) != 0)
             continue;
         work->n_read = i + 1;
         return true;

@@ -69,6 +69,10 @@ static void keep_message(cdr_journal *journal, cadre_message_row *row)
     m->reasoning = keep(journal, m->reasoning);
     m->call_id = keep(journal, m->call_id);
     m->tool_name = keep(journal, m->tool_name);
+    m->model = keep(journal, m->model);
+    m->mark = keep(journal, m->mark);
+    m->parts = keep(journal, m->parts);
+    m->items = keep(journal, m->items);
     keep_calls(journal, m);
     row->request_id = keep(journal, row->request_id);
     row->request_hash = keep(journal, row->request_hash);

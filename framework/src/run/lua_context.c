@@ -170,6 +170,8 @@ static json_t *list_messages(const cdr_lua_run *run, cadre_error *err)
     n = without_results(run, messages, n);
     bool has_memory = true;
     for (size_t i = 0; i < n && has_memory; i++) {
+        if (messages[i]->mark[0] != '\0')
+            continue; // no model is shown it either
         if (i < n_base || was_there(run, messages[i], i - n_base))
             has_memory = json_array_append_new(list, message_of(messages[i])) == 0;
     }

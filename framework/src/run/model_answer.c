@@ -8,13 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static cdr_message *message_of(const cdr_model_call *call)
+// `mark` "": it is whole.
+static cdr_message *message_of(const cdr_model_call *call, const char *mark)
 {
     const cadre_sink *sink = &call->sink;
-    cadre_tool_call *calls = calloc(sink->n_calls + 1, sizeof *calls);
+    size_t n_calls = mark[0] == '\0' ? sink->n_calls : 0;
+    cadre_tool_call *calls = calloc(n_calls + 1, sizeof *calls);
     if (calls == NULL)
         return NULL;
-    for (size_t i = 0; i < sink->n_calls; i++)
+    for (size_t i = 0; i < n_calls; i++)
         calls[i] = (cadre_tool_call){cdr_buf_text(&sink->calls[i].id),
                                      cdr_buf_text(&sink->calls[i].name),
                                      cdr_buf_text(&sink->calls[i].arguments)};
@@ -23,7 +25,10 @@ static cdr_message *message_of(const cdr_model_call *call)
                        .text = cdr_buf_text(&sink->text),
                        .reasoning = cdr_buf_text(&sink->reasoning),
                        .tool_calls = calls,
-                       .n_tool_calls = sink->n_calls};
+                       .n_tool_calls = n_calls,
+                       .model = call->hook.is_given ? "" : call->model->full_name,
+                       .mark = mark,
+                       .items = mark[0] == '\0' ? cdr_buf_text(&sink->items) : ""};
     cdr_message *message = cdr_message_new(&m, call->message_id, call->agent->id);
     free(calls);
     return message;
@@ -32,7 +37,7 @@ static cdr_message *message_of(const cdr_model_call *call)
 bool cdr_model_answer_record(cdr_model_call *call, cadre_answer *answer)
 {
     cadre_frame *agent = call->agent;
-    cdr_message *message = message_of(call);
+    cdr_message *message = message_of(call, "");
     bool ok = false;
     if (message == NULL)
         return false;
@@ -75,6 +80,34 @@ bool cdr_model_answer_record(cdr_model_call *call, cadre_answer *answer)
     return ok;
 }
 
+static bool has_words(const char *text)
+{
+    return text[strspn(text, " \t\r\n")] != '\0';
+}
+
+// What came of an answer that never became whole was shown, so it is kept: as what it
+// is, and no model is shown it.
+static void keep_part_locked(cdr_model_call *call) CDR_REQUIRES(call->agent->tree->mu)
+{
+    cadre_frame *agent = call->agent;
+    if (call->hook.is_given || call->holds_text || cdr_frame_is_ended(agent) ||
+        !has_words(cdr_buf_text(&call->sink.text)))
+        return;
+    cdr_message *message = message_of(call, "interrupted");
+    if (message == NULL)
+        return;
+    cdr_message_ref(message);
+    if (cdr_conversation_append_take(agent->conversation, message)) {
+        cadre_event event = {.type = CADRE_EVENT_MESSAGE_END};
+        event.u.message_end.attempts = call->frame->attempts;
+        event.u.message_end.usage = call->sink.usage;
+        event.u.message_end.usage.model_calls = 1;
+        message->m.seq = cdr_outbox_event_locked(call->frame, &event, message, true);
+        cdr_outbox_message_locked(agent, agent->conversation, message);
+    }
+    cdr_message_unref(message);
+}
+
 void cdr_model_answer_record_failure(cdr_model_call *call, cadre_status status,
                                      const cadre_error *failure)
 {
@@ -91,6 +124,7 @@ void cdr_model_answer_record_failure(cdr_model_call *call, cadre_status status,
                                  ? CADRE_STOP_INTERRUPTED
                                  : CADRE_STOP_ERROR;
     cdr_mutex_lock(&tree->mu);
+    keep_part_locked(call);
     cdr_failure_unref(call->agent->work->child_failure);
     call->agent->work->child_failure = cdr_failure_ref(ending.failure);
     call->agent->work->child_reason =

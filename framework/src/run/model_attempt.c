@@ -2,10 +2,12 @@
 #include "run/model_attempt.h"
 
 #include "base/units.h"
+#include "net/transcript.h"
 #include "tree/birth.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/random.h>
 
 // --- Showing pieces ---
@@ -115,18 +117,50 @@ static cadre_status send_request(cdr_model_call *call, const cadre_http *http,
     return status;
 }
 
-static cadre_status attempt_wire(cdr_model_call *call, cadre_error *err)
+static cadre_status encode(cdr_model_call *call, cadre_http *http, cadre_error *err)
 {
     const cadre_model *model = call->model;
+    cadre_request *request = &call->request;
+    cdr_transcript transcript;
+    const char *key = model->api_key_env[0] == '\0' ? NULL : getenv(model->api_key_env);
+    cadre_status status = cdr_transcript_init(&transcript, request, err);
+    if (status != CADRE_OK)
+        return status;
+    request->api_key = key == NULL ? "" : key;
+    request->turns = transcript.turns;
+    request->n_turns = transcript.n_turns;
+    status = model->ops->encode(model->state, request, http, err);
+    if (status == CADRE_OK && http->failed)
+        status = cadre_fail(err, CADRE_ENOMEM, "no memory for a request");
+    request->turns = NULL;
+    request->n_turns = 0;
+    cdr_transcript_fini(&transcript);
+    return status;
+}
+
+// Calls get the names of the tools back that were offered under these.
+static void read_names(cdr_model_call *call)
+{
+    for (size_t i = 0; i < call->sink.n_calls; i++) {
+        cdr_buf *name = &call->sink.calls[i].name;
+        const char *offered = cdr_offer_of_wire(&call->offer, cdr_buf_text(name));
+        if (offered == NULL || strcmp(offered, cdr_buf_text(name)) == 0)
+            continue;
+        cdr_buf_clear(name);
+        cdr_buf_append_text(name, offered);
+        call->sink.failed = call->sink.failed || name->failed;
+    }
+}
+
+static cadre_status attempt_wire(cdr_model_call *call, cadre_error *err)
+{
     cadre_http http;
     cdr_http_init(&http);
-    const char *key = model->api_key_env[0] == '\0' ? NULL : getenv(model->api_key_env);
-    call->request.api_key = key == NULL ? "" : key;
-    cadre_status status = model->ops->encode(model->state, &call->request, &http, err);
-    if (status == CADRE_OK && http.failed)
-        status = cadre_fail(err, CADRE_ENOMEM, "no memory for a request");
+    cadre_status status = encode(call, &http, err);
     if (status == CADRE_OK)
         status = send_request(call, &http, err);
+    if (status == CADRE_OK)
+        read_names(call);
     cdr_http_fini(&http);
     return status;
 }

@@ -43,7 +43,9 @@ static cadre_status prepare(cdr_model_call *call, const cadre_model_call *asked,
                                     .tools = call->offer.infos,
                                     .n_tools = call->offer.count,
                                     .api_key = "",
-                                    .agent = call->agent->name};
+                                    .agent = call->agent->name,
+                                    .model = call->model->full_name,
+                                    .output_name = ""};
     cdr_model_attempt_init(call);
     call->message_id = cadre_id_new();
     cadre_id_text(call->message_id, call->message_text);

@@ -200,14 +200,15 @@ static cadre_status keep(const cdr_model_hook *hook, const cadre_sink *sink,
 {
     char key[40];
     const cadre_usage *usage = &sink->usage;
-    json_t *value = json_pack("{s:s, s:s, s:o, s:s, s:I, s:I, s:I, s:I}", "text",
-                              cdr_buf_text(&sink->text), "reasoning",
-                              cdr_buf_text(&sink->reasoning), "calls", calls_of(sink),
-                              "finish", cadre_finish_name(sink->finish), "input_tokens",
-                              (json_int_t)usage->input_tokens, "output_tokens",
-                              (json_int_t)usage->output_tokens, "cached_input_tokens",
-                              (json_int_t)usage->cached_input_tokens,
-                              "reasoning_tokens", (json_int_t)usage->reasoning_tokens);
+    json_t *value =
+        json_pack("{s:s, s:s, s:o, s:s, s:s, s:I, s:I, s:I, s:I}", "text",
+                  cdr_buf_text(&sink->text), "reasoning",
+                  cdr_buf_text(&sink->reasoning), "calls", calls_of(sink), "items",
+                  cdr_buf_text(&sink->items), "finish", cadre_finish_name(sink->finish),
+                  "input_tokens", (json_int_t)usage->input_tokens, "output_tokens",
+                  (json_int_t)usage->output_tokens, "cached_input_tokens",
+                  (json_int_t)usage->cached_input_tokens, "reasoning_tokens",
+                  (json_int_t)usage->reasoning_tokens);
     kept_key(hook, key);
     return cdr_hook_keep_take(hook->frame, key, "answer", value, err);
 }
@@ -258,6 +259,7 @@ bool cdr_model_hook_recall(const cdr_model_hook *hook, cadre_sink *sink)
     cdr_answer_clear(sink);
     put_text(sink, text_of(kept, "text"));
     cdr_buf_append_text(&sink->reasoning, text_of(kept, "reasoning"));
+    cdr_buf_append_text(&sink->items, text_of(kept, "items"));
     json_array_foreach(json_object_get(kept, "calls"), i, call)
     {
         recall_call(sink, call);
@@ -269,7 +271,8 @@ bool cdr_model_hook_recall(const cdr_model_hook *hook, cadre_sink *sink)
                       .cached_input_tokens = number_of(kept, "cached_input_tokens"),
                       .reasoning_tokens = number_of(kept, "reasoning_tokens")};
     json_decref(kept);
-    return !sink->failed && !sink->text.failed && !sink->reasoning.failed;
+    return !sink->failed && !sink->text.failed && !sink->reasoning.failed &&
+           !sink->items.failed;
 }
 
 // --- After ---

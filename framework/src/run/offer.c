@@ -1,6 +1,8 @@
 // See offer.h.
 #include "run/offer.h"
 
+#include "cadre/ext/transcript.h"
+
 #include "base/buf.h"
 
 #include <string.h>
@@ -42,6 +44,17 @@ const cadre_tool *cdr_offer_find(const cdr_offer *offer, const char *name)
     for (size_t i = 0; i < offer->count; i++)
         if (strcmp(offer->infos[i].name, name) == 0)
             return offer->tools[i];
+    return NULL;
+}
+
+const char *cdr_offer_of_wire(const cdr_offer *offer, const char *wire)
+{
+    char name[CADRE_WIRE_NAME_SIZE];
+    for (size_t i = 0; i < offer->count; i++) {
+        cadre_wire_name(offer->infos[i].name, name);
+        if (strcmp(name, wire) == 0)
+            return offer->infos[i].name;
+    }
     return NULL;
 }
 

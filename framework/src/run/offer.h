@@ -20,6 +20,9 @@ bool cdr_offer_init(cdr_offer *offer, cadre_frame *frame, cadre_tools tools,
 // Finds one by the name it is offered under; NULL: there is none.
 const cadre_tool *cdr_offer_find(const cdr_offer *offer, const char *name);
 
+// Gives the name of the one that goes over the wire under a name; NULL: there is none.
+const char *cdr_offer_of_wire(const cdr_offer *offer, const char *wire);
+
 // Gives "add, transfer_to_agent", or "none"; free() it. NULL: no memory.
 char *cdr_offer_names(const cdr_offer *offer);
 

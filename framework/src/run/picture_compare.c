@@ -179,19 +179,23 @@ static int compare_results(const void *a, const void *b)
     return order == 0 ? strcmp(x->text, y->text) : order;
 }
 
-// The messages of a conversation; results that stand side by side stand in the order in
-// which the tools were ready, which means nothing: they are sorted.
-static const cadre_message **list_messages(comparison *c, const cdr_talk *talk)
+// The messages of a conversation, without parts of answers: how far one came that was
+// stopped is chance. Results that stand side by side stand in the order in which the
+// tools were ready, which means nothing: they are sorted.
+static const cadre_message **list_messages(comparison *c, const cdr_talk *talk,
+                                           size_t *count)
 {
-    size_t n = talk->n_messages;
-    const cadre_message **list =
-        cdr_arena_alloc(&c->texts, (n + 1) * sizeof(const cadre_message *));
+    size_t n = 0;
+    const cadre_message **list = cdr_arena_alloc(
+        &c->texts, (talk->n_messages + 1) * sizeof(const cadre_message *));
     if (list == NULL) {
         c->failed = true;
         return NULL;
     }
-    for (size_t i = 0; i < n; i++)
-        list[i] = talk->messages[i].message;
+    for (size_t i = 0; i < talk->n_messages; i++)
+        if (talk->messages[i].message->mark[0] == '\0')
+            list[n++] = talk->messages[i].message;
+    *count = n;
     for (size_t from = 0; from < n; from++) {
         size_t to = from;
         while (to < n && list[to]->role == CADRE_ROLE_TOOL)
@@ -253,19 +257,21 @@ static bool compare_message(comparison *c, subject of, size_t nth,
 static void compare_messages(comparison *c, const cdr_talk *a, const cdr_talk *b)
 {
     const subject of = {c->first, a->opener};
-    const cadre_message **first = list_messages(c, a);
-    const cadre_message **again = list_messages(c, b);
-    size_t n = a->n_messages < b->n_messages ? a->n_messages : b->n_messages;
+    size_t n_first = 0;
+    size_t n_again = 0;
+    const cadre_message **first = list_messages(c, a, &n_first);
+    const cadre_message **again = list_messages(c, b, &n_again);
     if (first == NULL || again == NULL)
         return;
+    size_t n = n_first < n_again ? n_first : n_again;
     for (size_t i = 0; i < n; i++)
         if (!compare_message(c, of, i, first[i], again[i]))
             return; // what comes after is shifted
-    if (a->n_messages == b->n_messages)
+    if (n_first == n_again)
         return;
     const char *name = checked(c, cdr_arena_printf(&c->texts, "message %zu", n));
-    tell(c, of, name, a->n_messages > n ? first[n]->text : NULL,
-         b->n_messages > n ? again[n]->text : NULL);
+    tell(c, of, name, n_first > n ? first[n]->text : NULL,
+         n_again > n ? again[n]->text : NULL);
 }
 
 // How much of its caller's conversation it may read. What a tool calls, and what works

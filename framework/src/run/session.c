@@ -46,7 +46,8 @@ typedef struct session_reader {
 static void count_spoken(cdr_tree *tree, const cadre_message *m)
 {
     const cadre_agent *agent = cadre_team_find(tree->team, m->agent);
-    if (m->role == CADRE_ROLE_ASSISTANT && agent != NULL)
+    bool is_whole = m->mark == NULL || m->mark[0] == '\0';
+    if (m->role == CADRE_ROLE_ASSISTANT && is_whole && agent != NULL)
         tree->script_used[agent->index]++;
 }
 

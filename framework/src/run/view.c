@@ -209,9 +209,11 @@ static void add_message(builder *b, size_t at)
     }
 }
 
-// Was it said by an attempt that failed, before this one?
+// Is it a part of an answer, or was it said by an attempt that failed, before this one?
 static bool is_hidden(const builder *b, size_t at)
 {
+    if (b->view->held[at]->m.mark[0] != '\0')
+        return true;
     return at >= b->n_base && cdr_frame_is_hidden(b->frame, at - b->n_base);
 }
 

@@ -78,6 +78,7 @@ static void make_scripted(cadre_model *model)
         cdr_runtime_model_ops(model->team->runtime, SCRIPT_PROVIDER);
     bool is_other = ops != model->ops;
     model->is_scripted = true;
+    model->full_name = SCRIPT_PROVIDER;
     model->base_url = "";
     model->api_key_env = "";
     if (!ops) {

@@ -303,7 +303,8 @@ cadre_model *cdr_team_add_model(cadre_team *team, const char *name,
     const char *provider = cdr_arena_copy(&team->arena, provider_and_model, len);
     const char *rest = provider_and_model[len] ? provider_and_model + len + 1 : "";
     const char *own_model = cdr_team_text(team, rest);
-    if (!model || !models || !own_name || !provider || !own_model) {
+    const char *full_name = cdr_team_text(team, provider_and_model);
+    if (!model || !models || !own_name || !provider || !own_model || !full_name) {
         team->problems.no_memory = true;
         return NULL;
     }
@@ -320,6 +321,7 @@ cadre_model *cdr_team_add_model(cadre_team *team, const char *name,
     model->name = own_name;
     model->provider = provider;
     model->model = own_model;
+    model->full_name = full_name;
     bool is_made_from_name = strcmp(name, provider_and_model) == 0;
     if (!is_made_from_name && !cdr_is_name(name))
         cdr_model_problem(model, CDR_NAME_RULE);

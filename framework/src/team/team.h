@@ -100,6 +100,7 @@ struct cadre_model {
     const char *name;        // as the team calls it
     const char *provider;    // before the first slash
     const char *model;       // after it
+    const char *full_name;   // both: who answers, in the record; "script" where it does
     const char *base_url;    // without a slash at its end; "" for `answer` models;
                              // before sealing as written, NULL: not
     const char *api_key_env; // "" when none is sent; before sealing as written

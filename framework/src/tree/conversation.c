@@ -27,7 +27,8 @@ static size_t texts_size(const cadre_message *m)
 {
     size_t size = packed_size(m->agent) + packed_size(m->to) + packed_size(m->text) +
                   packed_size(m->reasoning) + packed_size(m->call_id) +
-                  packed_size(m->tool_name);
+                  packed_size(m->tool_name) + packed_size(m->model) +
+                  packed_size(m->mark) + packed_size(m->parts) + packed_size(m->items);
     for (size_t i = 0; i < m->n_tool_calls; i++) {
         const cadre_tool_call *call = &m->tool_calls[i];
         size += packed_size(call->id) + packed_size(call->name) +
@@ -46,6 +47,10 @@ static void pack_texts(cdr_message *message, const cadre_message *from,
     m->reasoning = pack(to, from->reasoning);
     m->call_id = pack(to, from->call_id);
     m->tool_name = pack(to, from->tool_name);
+    m->model = pack(to, from->model);
+    m->mark = pack(to, from->mark);
+    m->parts = pack(to, from->parts);
+    m->items = pack(to, from->items);
     for (size_t i = 0; i < from->n_tool_calls; i++) {
         calls[i].id = pack(to, from->tool_calls[i].id);
         calls[i].name = pack(to, from->tool_calls[i].name);

@@ -17,6 +17,8 @@ void cdr_usage_add(cadre_usage *sum, const cadre_usage *more)
     sum->output_tokens += more->output_tokens;
     sum->cached_input_tokens += more->cached_input_tokens;
     sum->reasoning_tokens += more->reasoning_tokens;
+    sum->cost_usd_micros += more->cost_usd_micros;
+    sum->unpriced_calls += more->unpriced_calls;
 }
 
 // An error is told once, where it happened first.

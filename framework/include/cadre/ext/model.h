@@ -12,6 +12,7 @@
 #define CADRE_EXT_MODEL_H
 
 #include "cadre/ext/tool.h"
+#include "cadre/ext/transcript.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -26,30 +27,20 @@ typedef struct cadre_model_config {
     const json_t *options;   // checked against options_schema
 } cadre_model_config;
 
-// How a stored message is shown to this model.
-typedef enum cadre_rendering {
-    CADRE_AS_OWN,    // in its own role, with calls; results as results
-    CADRE_AS_USER,   // what the user, or a caller, said
-    CADRE_AS_SPEECH, // another agent's text, as a user turn: "[alice]: ..."
-    CADRE_AS_TRAFFIC // another agent's tool calls: "[alice] add({...}) -> 7"
-} cadre_rendering;
-
-typedef struct cadre_request_item {
-    const cadre_message *message; // with its role, calls, call_id, reasoning
-    const char *text;             // what to show, the speaker's name included
-    cadre_rendering rendering;
-    void *cache; // for cadre_item_fragment
-} cadre_request_item;
-
 typedef struct cadre_request {
-    const char *system; // "" when there is none
-    const cadre_request_item *items;
+    const char *system;              // "" when there is none
+    const cadre_request_item *items; // what a model inside the process is shown
     size_t n_items;
+    const cadre_turn *turns; // the same for a wire format; NULL for `answer`
+    size_t n_turns;
     const cadre_tool_info *tools;
     size_t n_tools;
     const char *api_key; // "" when none; never stored, never in an error
     const char *agent;   // who asks
     const struct cadre_script_step *script_step; // of a scripted model; else NULL
+    const char *model;                           // who is asked, "provider/model"
+    const json_t *output_schema; // of the answer, a JSON Schema; NULL: free text
+    const char *output_name;     // what that is called, [a-z0-9_]{1,64}; else ""
 } cadre_request;
 
 typedef struct cadre_http cadre_http; // a request being written
@@ -68,7 +59,7 @@ typedef struct cadre_model_ops {
                          cadre_error *err);
     void (*fini)(void *state);
 
-    // Writes URL, headers and body. Pure; the frame's thread.
+    // Writes URL, headers and body of the request's turns. Pure; the frame's thread.
     cadre_status (*encode)(const void *state, const cadre_request *request,
                            cadre_http *http, cadre_error *err);
 
@@ -102,10 +93,16 @@ CADRE_API void cadre_http_append_escaped(cadre_http *http, const char *text);
 CADRE_API void cadre_http_append_json(cadre_http *http, const json_t *value);
 
 // Appends what `write` makes of this item, made once for each message, rendering and
-// `format` (a static string of the wire format: identity counts) and kept.
+// `format` (a static string of the wire format: identity counts) and kept. So `write`
+// must make the same of the same message each time: what depends on the request, as
+// an assistant's turn does by is_own and is_renamed, needs a format for each case.
 typedef void (*cadre_item_writer)(const cadre_request_item *item, cadre_http *http);
 CADRE_API void cadre_http_append_item(cadre_http *http, const cadre_request_item *item,
                                       const char *format, cadre_item_writer write);
+// The same for what is made of a turn with one item: an assistant's, with its calls.
+typedef void (*cadre_turn_writer)(const cadre_turn *turn, cadre_http *http);
+CADRE_API void cadre_http_append_turn(cadre_http *http, const cadre_turn *turn,
+                                      const char *format, cadre_turn_writer write);
 
 // Gathering an answer. Text is UTF-8; invalid bytes become U+FFFD.
 CADRE_API void cadre_sink_text(cadre_sink *sink, const char *text, size_t len);
@@ -118,7 +115,11 @@ CADRE_API void cadre_sink_call_name(cadre_sink *sink, size_t call, const char *n
                                     size_t len);
 CADRE_API const char *cadre_sink_get_call_id(const cadre_sink *sink, size_t call);
 CADRE_API void cadre_sink_call_arguments(cadre_sink *sink, size_t call,
-                                         const char *text, size_t len);      // appends
+                                         const char *text, size_t len); // appends
+// Keeps a piece of JSON that only this model can read, behind the text and the calls
+// that are there so far; it comes back in cadre_message.items when the model is asked
+// again. What is no JSON is dropped.
+CADRE_API void cadre_sink_item(cadre_sink *sink, const char *json, size_t len);
 CADRE_API void cadre_sink_usage(cadre_sink *sink, const cadre_usage *usage); // replaces
 CADRE_API void cadre_sink_finish(cadre_sink *sink, cadre_finish finish);
 CADRE_API void cadre_sink_end(cadre_sink *sink); // the end marker: nothing follows
