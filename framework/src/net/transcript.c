@@ -239,11 +239,9 @@ static void add_user(builder *b, const cadre_request_item *item)
     show(b, turn, item);
 }
 
-static size_t open_call(const builder *b, size_t number)
+static bool is_open(const builder *b, size_t number)
 {
-    while (number != NO_CALL && b->calls[number].result_text != no_result)
-        number = b->older[number];
-    return number;
+    return b->calls[number].result_text == no_result;
 }
 
 // It answers the newest turn that has a call of its id without a result, and in that
@@ -251,12 +249,15 @@ static size_t open_call(const builder *b, size_t number)
 static void tie_result(builder *b, const cadre_request_item *item)
 {
     const slot *place = find(&b->by_id, item->message->call_id);
-    size_t number = open_call(b, place->id == NULL ? NO_CALL : place->call);
+    size_t number = place->id == NULL ? NO_CALL : place->call;
+    while (number != NO_CALL && !is_open(b, number))
+        number = b->older[number];
     if (number == NO_CALL)
         return;
-    for (size_t at = number; at != NO_CALL && at >= b->first[number];
-         at = open_call(b, b->older[at]))
-        number = at;
+    size_t first = b->first[number];
+    for (size_t at = number; at != NO_CALL && at >= first; at = b->older[at])
+        if (is_open(b, at))
+            number = at;
     cadre_turn_call *call = &b->calls[number];
     call->is_error = item->message->code != CADRE_RESULT_OK;
     call->result = is_blank(item->text) ? NULL : item;
