@@ -2,8 +2,7 @@
 // Mistral, OpenRouter, Groq, llama.cpp, Ollama, vLLM and many others speak it.
 //
 // Everything of a request's body that does not change is written once, here. Tour:
-// request.c writes the rest; answer.c reads events, message.c what is said in them,
-// failure.c errors.
+// request.c writes the rest; answer.c reads events, message.c what is said in them.
 #include "openai_chat/openai_chat.h"
 
 #include <stdlib.h>

@@ -174,7 +174,7 @@ static void read_field(cadre_scan *scan, cadre_scan_text key, chunk *to)
         read_usage(scan, to->sink);
     } else if (cadre_scan_is(key, "error")) {
         if (!is_null(scan) && to->status == CADRE_OK)
-            to->status = cdr_openai_read_error(scan, to->http_status, to->err);
+            to->status = cadre_fail_error(to->err, to->http_status, scan);
     } else if (cadre_scan_is(key, "object")) {
         to->is_error_object =
             cadre_scan_string(scan, &text) && cadre_scan_is(text, "error");
@@ -193,7 +193,7 @@ static cadre_status read_chunk(cadre_scan *scan, chunk *to)
         while (to->status == CADRE_OK && cadre_scan_key(scan, &key))
             read_field(scan, key, to);
     if (to->status == CADRE_OK && to->is_error_object && !scan->failed)
-        to->status = cdr_openai_read_error(&start, to->http_status, to->err);
+        to->status = cadre_fail_error(to->err, to->http_status, &start);
     return to->status;
 }
 
@@ -215,6 +215,12 @@ static cadre_status read_event(const char *data, size_t len, chunk *to)
     if (status == CADRE_OK && !cadre_scan_is_done(&scan))
         status = fail_unreadable(data, len, to->err);
     return status;
+}
+
+static cadre_status fail_body(const cdr_openai_model *model, int http_status,
+                              const char *data, size_t len, cadre_error *err)
+{
+    return cadre_fail_body(err, http_status, model->key_env, data, len);
 }
 
 static void trim(const char **data, size_t *len)
@@ -249,7 +255,7 @@ cadre_status cdr_openai_event(const void *state, void *reader, const char *type,
         return CADRE_OK;
     }
     if (strcmp(type, "error") == 0)
-        return cdr_openai_fail_body(state, 200, data, len, err);
+        return fail_body(state, 200, data, len, err);
     chunk to = {.reader = reader, .sink = sink, .http_status = 200, .err = err};
     return read_event(data, len, &to);
 }
@@ -264,13 +270,13 @@ cadre_status cdr_openai_body(const void *state, int http_status, const char *dat
                              size_t len, cadre_sink *sink, cadre_error *err)
 {
     if (http_status >= 300)
-        return cdr_openai_fail_body(state, http_status, data, len, err);
+        return fail_body(state, http_status, data, len, err);
     cdr_openai_reader reader = {0};
     chunk to = {.reader = &reader, .sink = sink, .http_status = 200, .err = err};
     cadre_scan scan;
     cadre_scan_init(&scan, data, len);
     if (is_list_of_objects(scan)) // only errors come in one
-        return cdr_openai_fail_body(state, 200, data, len, err);
+        return fail_body(state, 200, data, len, err);
     if (read_chunk(&scan, &to) != CADRE_OK)
         return to.status;
     if (cadre_scan_is_cut(&scan))

@@ -47,11 +47,4 @@ cadre_status cdr_openai_body(const void *state, int http_status, const char *dat
 cadre_status cdr_openai_read_message(cadre_scan *scan, cdr_openai_reader *reader,
                                      cadre_sink *sink, cadre_error *err);
 
-// Takes the error that an answer holds: an object, or a text. Returns what to return.
-cadre_status cdr_openai_read_error(cadre_scan *scan, int http_status, cadre_error *err);
-
-// Fails with what a body that is no answer says.
-cadre_status cdr_openai_fail_body(const cdr_openai_model *model, int http_status,
-                                  const char *data, size_t len, cadre_error *err);
-
 #endif

@@ -3,7 +3,7 @@
 // Order: words that make a status more exact (a 429 for want of money is no rate
 // limit), then the status; where the error came inside an answer of status 200, the
 // words alone.
-#include "cadre/ext/model.h"
+#include "cadre/ext/provider_error.h"
 
 #include "base/utf8.h"
 

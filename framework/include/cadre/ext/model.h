@@ -11,6 +11,7 @@
 #ifndef CADRE_EXT_MODEL_H
 #define CADRE_EXT_MODEL_H
 
+#include "cadre/ext/provider_error.h"
 #include "cadre/ext/tool.h"
 #include "cadre/ext/transcript.h"
 
@@ -123,11 +124,6 @@ CADRE_API void cadre_sink_item(cadre_sink *sink, const char *json, size_t len);
 CADRE_API void cadre_sink_usage(cadre_sink *sink, const cadre_usage *usage); // replaces
 CADRE_API void cadre_sink_finish(cadre_sink *sink, cadre_finish finish);
 CADRE_API void cadre_sink_end(cadre_sink *sink); // the end marker: nothing follows
-
-// Fails with the class that an HTTP status and the provider's own code and message
-// give; `code` and `message` may be "". The text quotes the message.
-CADRE_API cadre_status cadre_fail_http(cadre_error *err, int http_status,
-                                       const char *code, const char *message);
 
 #ifdef __cplusplus
 }

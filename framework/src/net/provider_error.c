@@ -1,8 +1,9 @@
-// What servers of this format say when they fail.
-#include "openai_chat.h"
+// What providers say when they fail, in all the forms that they have.
+#include "cadre/ext/provider_error.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define MAX_CODE 128
 #define MAX_TEXT 1024
@@ -94,7 +95,7 @@ static void read_failure(cadre_scan *scan, failure *out, int nested)
     }
 }
 
-cadre_status cdr_openai_read_error(cadre_scan *scan, int http_status, cadre_error *err)
+cadre_status cadre_fail_error(cadre_error *err, int http_status, cadre_scan *scan)
 {
     failure found = {.http_status = http_status};
     cadre_scan start = *scan;
@@ -106,20 +107,20 @@ cadre_status cdr_openai_read_error(cadre_scan *scan, int http_status, cadre_erro
 }
 
 // A refused key is the mistake most often made; say where it comes from.
-static void add_key_hint(const cdr_openai_model *model, failure *found)
+static void add_key_hint(const char *key_env, failure *found)
 {
     size_t used = strlen(found->message);
     size_t shown = used < SHOWN_BYTES ? used : SHOWN_BYTES;
-    if (model->key_env[0])
+    if (key_env[0])
         (void)snprintf(found->message + shown, sizeof(found->message) - shown,
-                       " (the key is that of %s)", model->key_env);
+                       " (the key is that of %s)", key_env);
     else
         (void)snprintf(found->message + shown, sizeof(found->message) - shown,
                        " (no key was sent: set api_key_env)");
 }
 
-cadre_status cdr_openai_fail_body(const cdr_openai_model *model, int http_status,
-                                  const char *data, size_t len, cadre_error *err)
+cadre_status cadre_fail_body(cadre_error *err, int http_status, const char *key_env,
+                             const char *data, size_t len)
 {
     failure found = {.http_status = http_status};
     cadre_scan scan;
@@ -132,6 +133,6 @@ cadre_status cdr_openai_fail_body(const cdr_openai_model *model, int http_status
                        (int)(len < SHOWN_BYTES ? len : SHOWN_BYTES), data,
                        len > SHOWN_BYTES ? "..." : "");
     if (found.http_status == 401)
-        add_key_hint(model, &found);
+        add_key_hint(key_env, &found);
     return cadre_fail_http(err, found.http_status, found.code, found.message);
 }

@@ -1,0 +1,35 @@
+// What a provider says when it fails, as an error with its class.
+//
+// Thread: any.
+#ifndef CADRE_EXT_PROVIDER_ERROR_H
+#define CADRE_EXT_PROVIDER_ERROR_H
+
+#include "cadre/ext/json_scan.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Fails with the class that an HTTP status and the provider's own code and message
+// give; `code` and `message` may be "". The text quotes the message.
+CADRE_API cadre_status cadre_fail_http(cadre_error *err, int http_status,
+                                       const char *code, const char *message);
+
+// Fails with what an error says that `scan` stands before: an object with `message` or
+// `detail` and `code`, `type` or `status`, a text, or a list of these. A number as code
+// counts as the status where the answer had one of success. Returns what to return.
+CADRE_API cadre_status cadre_fail_error(cadre_error *err, int http_status,
+                                        cadre_scan *scan);
+
+// Fails with what a body says that is no answer: an error, alone or as `error` of an
+// object, or a list of such; else its first bytes. `key_env` names the variable of the
+// key, for a 401; "": none was sent.
+CADRE_API cadre_status cadre_fail_body(cadre_error *err, int http_status,
+                                       const char *key_env, const char *data,
+                                       size_t len);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
