@@ -5,6 +5,8 @@
 // request.c writes the rest; answer.c reads events, message.c what is said in them.
 #include "openai_chat/openai_chat.h"
 
+#include "cadre/ext/wire_body.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,11 +21,13 @@ static const char *const passed_on[] = {
     "seed",
     "stop",
     "reasoning_effort",
+    NULL,
 };
 
 // Keys of the body that options may not write.
 static const char *const reserved[] = {
     "model", "messages", "tools", "stream", "stream_options", "parallel_tool_calls",
+    NULL,
 };
 
 static const char schema[] =
@@ -52,54 +56,12 @@ static const char schema[] =
     "\"extra_body\":{\"type\":\"object\","
     "\"description\":\"further keys of the request's body\"}}";
 
-static bool is_reserved(const char *key)
-{
-    for (size_t i = 0; i < sizeof(reserved) / sizeof(reserved[0]); i++)
-        if (strcmp(reserved[i], key) == 0)
-            return true;
-    return false;
-}
-
 static cadre_status no_memory(const cadre_model_config *config, cadre_error *err)
 {
     return cadre_fail(err, CADRE_ENOMEM, "model '%s': no memory", config->name);
 }
 
-// BASE/chat/completions; a query of the base (Azure's ?api-version=...) stays at the
-// end.
-static char *make_url(const char *base)
-{
-    static const char path[] = "/chat/completions";
-    size_t len = strlen(base);
-    size_t before = strcspn(base, "?");
-    char *url = malloc(len + sizeof(path));
-    if (!url)
-        return NULL;
-    memcpy(url, base, before);
-    memcpy(url + before, path, sizeof(path) - 1);
-    memcpy(url + before + sizeof(path) - 1, base + before, len - before + 1);
-    return url;
-}
-
-static cadre_status add_extra(const cadre_model_config *config, json_t *body,
-                              cadre_error *err)
-{
-    json_t *extra = json_object_get(config->options, "extra_body");
-    void *at = json_object_iter(extra);
-    for (; at; at = json_object_iter_next(extra, at)) {
-        const char *key = json_object_iter_key(at);
-        if (is_reserved(key))
-            return cadre_fail(err, CADRE_EINVAL,
-                              "model '%s': extra_body: '%s' is written by cadre",
-                              config->name, key);
-        if (json_object_set(body, key, json_object_iter_value(at)) != 0)
-            return no_memory(config, err);
-    }
-    return CADRE_OK;
-}
-
-static cadre_status fill_body(const cadre_model_config *config, json_t *body,
-                              cadre_error *err)
+static bool fill_body(const cadre_model_config *config, json_t *body)
 {
     const json_t *options = config->options;
     int bad = json_object_set_new(body, "model", json_string(config->model));
@@ -107,36 +69,17 @@ static cadre_status fill_body(const cadre_model_config *config, json_t *body,
     if (!json_is_false(json_object_get(options, "stream_usage")))
         bad |= json_object_set_new(body, "stream_options",
                                    json_pack("{s:b}", "include_usage", 1));
-    for (size_t i = 0; i < sizeof(passed_on) / sizeof(passed_on[0]); i++) {
-        json_t *value = json_object_get(options, passed_on[i]);
-        if (value)
-            bad |= json_object_set(body, passed_on[i], value);
-    }
-    return bad ? no_memory(config, err) : add_extra(config, body, err);
+    return bad == 0 && cadre_wire_pass(options, passed_on, body);
 }
 
-// The body up to the first message: all of it but its last brace, and the key.
+// The body up to the messages: all of it but its last brace.
 static cadre_status make_head(const cadre_model_config *config, char **out,
                               cadre_error *err)
 {
-    static const char key[] = ",\"messages\":[";
     json_t *body = json_object();
-    if (!body)
-        return no_memory(config, err);
-    cadre_status status = fill_body(config, body, err);
-    if (status == CADRE_OK) {
-        // 15 digits: 0.2 is written as 0.2, not as 0.20000000000000001.
-        char *text = json_dumps(body, JSON_COMPACT | JSON_REAL_PRECISION(15));
-        size_t len = text ? strlen(text) - 1 : 0;
-        char *head = text ? realloc(text, len + sizeof(key)) : NULL;
-        if (head) {
-            memcpy(head + len, key, sizeof(key));
-            *out = head;
-        } else {
-            free(text);
-            status = no_memory(config, err);
-        }
-    }
+    cadre_status status = body && fill_body(config, body)
+                              ? cadre_wire_head(config, body, reserved, out, err)
+                              : no_memory(config, err);
     json_decref(body);
     return status;
 }
@@ -166,7 +109,7 @@ static cadre_status init(void *state, const cadre_model_config *config,
     model->is_bearer = !key_header;
     model->tool_tail = tool_tail_of(options);
     model->headers = json_incref(json_object_get(options, "headers"));
-    model->url = make_url(config->base_url);
+    model->url = cadre_wire_url(config->base_url, "/chat/completions");
     model->key_env = strdup(key_env);
     model->key_header = strdup(key_header ? key_header : "Authorization");
     bool sends_reasoning = strcmp(reasoning, "none") != 0;

@@ -14,7 +14,7 @@ typedef struct cdr_openai_model {
     char *url;
     char *key_header;      // "Authorization" with "Bearer ", unless named
     char *key_env;         // for messages; "" when no key is sent
-    char *head;            // the body up to the first message
+    char *head;            // the body up to the messages
     char *reasoning_key;   // where reasoning is sent back; NULL: nowhere
     json_t *headers;       // further ones; NULL: none
     const char *tool_tail; // what follows the tools, only where there are some

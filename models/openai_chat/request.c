@@ -198,6 +198,7 @@ cadre_status cdr_openai_encode(const void *state, const cadre_request *request,
     cadre_http_set_url(http, "%s", to.model->url);
     write_headers(&to);
     append(http, to.model->head);
+    append(http, ",\"messages\":[");
     write_messages(&to);
     append(http, "]");
     write_tools(&to);

@@ -25,6 +25,16 @@ typedef struct reading {
     cadre_error err;
 } reading;
 
+// The wire format of a case: of OpenAI chat where it names none.
+static const cadre_model_ops *ops_of(const json_t *expected)
+{
+    const char *named = json_string_value(json_object_get(expected, "provider"));
+    if (!named || strcmp(named, "openai-chat") == 0)
+        named = "openai";
+    return model_ops_find(strcmp(named, "openai-responses") == 0 ? "openai_responses"
+                                                                 : named);
+}
+
 // Is the class one of the others that pass?
 static bool is_accepted(const json_t *expected, const cadre_error *err)
 {
@@ -174,7 +184,7 @@ static void check_stream(const char *folder, const json_t *expected)
     size_t n_chunks = 0;
     char *data = case_file_read(folder, "stream.sse", &len);
     char *chunks = case_file_read(folder, "chunks.txt", &n_chunks);
-    reading to = {.ops = model_ops_find("openai")};
+    reading to = {.ops = ops_of(expected)};
     if (!data || !CHECK(to.ops != NULL)) {
         free(data);
         free(chunks);
@@ -212,7 +222,7 @@ static int call_over_http(cdr_network *network, http_server *server,
                           const json_t *expected)
 {
     cadre_error err = CADRE_ERROR_INIT;
-    const cadre_model_ops *ops = model_ops_find("openai");
+    const cadre_model_ops *ops = ops_of(expected);
     void *state = model_open(ops, http_server_url(server), NULL, &err);
     cadre_request request = {.system = "Be brief.", .api_key = "k", .agent = "a"};
     model_call_config config = {.ops = ops, .state = state, .request = &request};
@@ -270,8 +280,7 @@ static void check_case(void *ctx, const char *folder)
     char *text = case_file_read(folder, "expected.json", &len);
     json_t *expected = text ? json_loadb(text, len, 0, NULL) : NULL;
     unsigned n_failures = CU_get_number_of_failures();
-    const json_t *provider = json_object_get(expected, "provider");
-    if (CHECK(expected != NULL) && !provider) // without one: OpenAI chat
+    if (CHECK(expected != NULL) && CHECK(ops_of(expected) != NULL))
         to->check(folder, expected);
     if (CU_get_number_of_failures() > n_failures)
         (void)printf("\n  in %s\n", folder);

@@ -1,0 +1,295 @@
+// From a transcript to the body of a response.
+#include "openai_responses.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// Names of cached fragments; compared by address.
+static const char text_fragment[] = "openai_responses text";
+static const char parts_fragment[] = "openai_responses parts";
+static const char own_fragment[] = "openai_responses own turn";
+static const char renamed_fragment[] = "openai_responses renamed turn";
+static const char foreign_fragment[] = "openai_responses foreign turn";
+
+typedef struct writer {
+    const cdr_responses_model *model;
+    const cadre_request *request;
+    cadre_http *http;
+    bool has_item;
+} writer;
+
+static void append(cadre_http *http, const char *text)
+{
+    cadre_http_append(http, text, strlen(text));
+}
+
+static bool is_blank(const char *text)
+{
+    return text[strspn(text, " \t\r\n")] == '\0';
+}
+
+static void append_name(cadre_http *http, const char *name)
+{
+    char wire[CADRE_WIRE_NAME_SIZE];
+    cadre_wire_name(name, wire);
+    append(http, wire);
+}
+
+static void begin_item(writer *to, const char *start)
+{
+    if (to->has_item)
+        append(to->http, ",");
+    to->has_item = true;
+    append(to->http, start);
+}
+
+static void write_text(const cadre_request_item *item, cadre_http *http)
+{
+    cadre_http_append_string(http, item->text);
+}
+
+// --- What a user said ---
+
+static const char *text_of(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text ? text : "";
+}
+
+// The bytes as a data URL, or where they are.
+static void append_source(cadre_http *http, const json_t *part)
+{
+    const char *url = text_of(part, "url");
+    if (url[0] != '\0') {
+        cadre_http_append_string(http, url);
+        return;
+    }
+    append(http, "\"data:");
+    cadre_http_append_escaped(http, text_of(part, "media_type"));
+    append(http, ";base64,");
+    cadre_http_append_escaped(http, text_of(part, "data"));
+    append(http, "\"");
+}
+
+static void append_part(cadre_http *http, const json_t *part)
+{
+    const char *name = text_of(part, "name");
+    if (strcmp(text_of(part, "type"), "image") == 0) {
+        append(http, "{\"type\":\"input_image\",\"image_url\":");
+    } else {
+        append(http, "{\"type\":\"input_file\",\"filename\":");
+        cadre_http_append_string(http, name[0] ? name : "file");
+        append(http, text_of(part, "url")[0] ? ",\"file_url\":" : ",\"file_data\":");
+    }
+    append_source(http, part);
+    append(http, "}");
+}
+
+static void write_parts(const cadre_request_item *item, cadre_http *http)
+{
+    json_t *parts = json_loads(item->message->parts, 0, NULL);
+    size_t i = 0;
+    const json_t *part = NULL;
+    json_array_foreach(parts, i, part)
+    {
+        append(http, i == 0 ? "" : ",");
+        append_part(http, part);
+    }
+    json_decref(parts);
+}
+
+static void append_text_part(cadre_http *http)
+{
+    append(http, "{\"type\":\"input_text\",\"text\":");
+}
+
+static void write_user(writer *to, const cadre_turn *turn)
+{
+    cadre_http *http = to->http;
+    const char *comma = "";
+    begin_item(to, "{\"type\":\"message\",\"role\":\"user\",\"content\":[");
+    if (turn->n_items == 0) {
+        append_text_part(http);
+        cadre_http_append_string(http, turn->note);
+        append(http, "}");
+    }
+    for (size_t i = 0; i < turn->n_items; i++) {
+        const cadre_request_item *item = turn->items[i];
+        const char *parts = item->message->parts;
+        if (!is_blank(item->text)) {
+            append(http, comma);
+            append_text_part(http);
+            cadre_http_append_item(http, item, text_fragment, write_text);
+            append(http, "}");
+            comma = ",";
+        }
+        if (parts && parts[0]) {
+            append(http, comma);
+            cadre_http_append_item(http, item, parts_fragment, write_parts);
+            comma = ",";
+        }
+    }
+    append(http, "]}");
+}
+
+// --- What a model said ---
+
+// Appends what it alone can read that stands behind `place` parts of its answer.
+static void append_items(cadre_http *http, const json_t *items, size_t place)
+{
+    size_t i = 0;
+    const json_t *entry = NULL;
+    json_array_foreach(items, i, entry)
+    {
+        size_t at = (size_t)json_integer_value(json_object_get(entry, "place"));
+        if (at != place)
+            continue;
+        append(http, ",");
+        cadre_http_append_json(http, json_object_get(entry, "item"));
+    }
+}
+
+static void append_call(cadre_http *http, const cadre_turn_call *call)
+{
+    char *arguments = cadre_wire_arguments(call->call->arguments);
+    append(http, ",{\"type\":\"function_call\",\"call_id\":\"");
+    append(http, call->id);
+    append(http, "\",\"name\":\"");
+    append_name(http, call->call->name);
+    append(http, "\",\"arguments\":");
+    cadre_http_append_string(http, arguments ? arguments : "{}");
+    append(http, "}");
+    free(arguments);
+}
+
+// All items of a turn, each with a comma before it. A reasoning item is refused without
+// what it led to, so those behind the last one stay away.
+static void write_turn_items(const cadre_turn *turn, cadre_http *http)
+{
+    const cadre_message *m = turn->items[0]->message;
+    const char *kept = turn->is_own && m->items ? m->items : "";
+    json_t *items = kept[0] ? json_loads(kept, 0, NULL) : NULL;
+    append_items(http, items, 0);
+    if (turn->has_text) {
+        append(http, ",{\"type\":\"message\",\"role\":\"assistant\",\"content\":"
+                     "[{\"type\":\"output_text\",\"text\":");
+        cadre_http_append_string(http, turn->items[0]->text);
+        append(http, "}]}");
+    }
+    for (size_t i = 0; i < turn->n_calls; i++) {
+        append_items(http, items, i + 1);
+        append_call(http, &turn->calls[i]);
+    }
+    json_decref(items);
+}
+
+static const char *fragment_of(const cadre_turn *turn)
+{
+    if (!turn->is_own)
+        return foreign_fragment;
+    return turn->is_renamed ? renamed_fragment : own_fragment;
+}
+
+static void write_results(writer *to, const cadre_turn *turn)
+{
+    for (size_t i = 0; i < turn->n_calls; i++) {
+        const cadre_turn_call *call = &turn->calls[i];
+        begin_item(to, "{\"type\":\"function_call_output\",\"call_id\":\"");
+        append(to->http, call->id);
+        append(to->http, "\",\"output\":");
+        if (call->result)
+            cadre_http_append_item(to->http, call->result, text_fragment, write_text);
+        else
+            cadre_http_append_string(to->http, call->result_text);
+        append(to->http, "}");
+    }
+}
+
+static void write_turn(writer *to, const cadre_turn *turn)
+{
+    switch (turn->kind) {
+    case CADRE_TURN_USER:
+        write_user(to, turn);
+        break;
+    case CADRE_TURN_ASSISTANT: // a user's turn stands before it
+        cadre_http_append_turn(to->http, turn, fragment_of(turn), write_turn_items);
+        break;
+    case CADRE_TURN_RESULTS:
+        write_results(to, turn);
+        break;
+    }
+}
+
+// --- The rest ---
+
+static void write_tools(const writer *to)
+{
+    const cadre_request *request = to->request;
+    cadre_http *http = to->http;
+    for (size_t i = 0; i < request->n_tools; i++) {
+        const cadre_tool_info *tool = &request->tools[i];
+        append(http, i == 0 ? ",\"tools\":[" : ",");
+        append(http, "{\"type\":\"function\",\"name\":\"");
+        append_name(http, tool->name);
+        append(http, "\",\"strict\":false");
+        if (tool->description && !is_blank(tool->description)) {
+            append(http, ",\"description\":");
+            cadre_http_append_string(http, tool->description);
+        }
+        append(http, ",\"parameters\":");
+        if (tool->parameters)
+            cadre_http_append_json(http, tool->parameters);
+        else
+            append(http, "{\"type\":\"object\",\"properties\":{}}");
+        append(http, "}");
+    }
+    if (request->n_tools > 0)
+        append(http, "]");
+}
+
+static void write_format(const writer *to)
+{
+    const cadre_request *request = to->request;
+    if (!request->output_schema)
+        return;
+    append(to->http, ",\"text\":{\"format\":{\"type\":\"json_schema\",\"name\":");
+    cadre_http_append_string(to->http, request->output_name);
+    append(to->http, ",\"strict\":false,\"schema\":");
+    cadre_http_append_json(to->http, request->output_schema);
+    append(to->http, "}}");
+}
+
+static void write_headers(const writer *to)
+{
+    const cdr_responses_model *model = to->model;
+    cadre_http_add_header(to->http, "Content-Type", "application/json");
+    cadre_http_add_header(to->http, "Accept", "text/event-stream");
+    if (to->request->api_key && to->request->api_key[0])
+        cadre_http_add_header(to->http, model->key_header, "%s%s",
+                              model->is_bearer ? "Bearer " : "", to->request->api_key);
+    void *at = json_object_iter(model->headers);
+    for (; at; at = json_object_iter_next(model->headers, at))
+        cadre_http_add_header(to->http, json_object_iter_key(at), "%s",
+                              json_string_value(json_object_iter_value(at)));
+}
+
+cadre_status cdr_responses_encode(const void *state, const cadre_request *request,
+                                  cadre_http *http, cadre_error *err)
+{
+    writer to = {.model = state, .request = request, .http = http};
+    (void)err;
+    cadre_http_set_url(http, "%s", to.model->url);
+    write_headers(&to);
+    append(http, to.model->head);
+    write_format(&to);
+    write_tools(&to);
+    if (!is_blank(request->system)) {
+        append(http, ",\"instructions\":");
+        cadre_http_append_string(http, request->system);
+    }
+    append(http, ",\"input\":[");
+    for (size_t i = 0; i < request->n_turns; i++)
+        write_turn(&to, &request->turns[i]);
+    append(http, "]}");
+    return CADRE_OK;
+}

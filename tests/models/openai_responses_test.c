@@ -1,0 +1,361 @@
+// The Responses API: what is read of its events, and what is sent.
+#include "net/answer.h"
+#include "net/http_request.h"
+
+#include "support/check.h"
+#include "support/model_call.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COMPLETED                                                                      \
+    "{\"type\":\"response.completed\",\"response\":{\"status\":\"completed\","         \
+    "\"error\":null,\"usage\":{\"input_tokens\":7,\"input_tokens_details\":{"          \
+    "\"cached_tokens\":4},\"output_tokens\":5,\"output_tokens_details\":{"             \
+    "\"reasoning_tokens\":2}}}}\n"
+#define TEXT(text)                                                                     \
+    "{\"type\":\"response.output_text.delta\",\"output_index\":0,\"delta\":\"" text    \
+    "\"}\n"
+#define ITEM(kind, index, item)                                                        \
+    "{\"type\":\"response.output_item." kind "\",\"output_index\":" index              \
+    ",\"item\":{" item "}}\n"
+#define CALL(id, arguments)                                                            \
+    "\"type\":\"function_call\",\"id\":\"fc\",\"call_id\":\"" id                       \
+    "\",\"name\":\"add\",\"arguments\":\"" arguments "\""
+#define REASONING                                                                      \
+    "\"id\":\"rs\",\"type\":\"reasoning\",\"summary\":[],\"encrypted_content\":\"E\""
+#define MESSAGE(text)                                                                  \
+    "\"type\":\"message\",\"content\":[{\"type\":\"output_text\",\"text\":\"" text     \
+    "\"}]"
+
+typedef struct row {
+    const char *name;
+    const char *events;  // one a line
+    const char *outcome; // "text|reasoning|finish|id name arguments;|items", or
+                         // "class|retryable"
+} row;
+
+static const row rows[] = {
+    {"text", TEXT("Hel") TEXT("lo\\n\\u00e9") COMPLETED, "Hello\n\xC3\xA9||stop||"},
+    {"the whole text is the same data",
+     ITEM("added", "0", "\"type\":\"message\",\"content\":[]")
+         TEXT("one") "{\"type\":\"response.output_text.done\",\"text\":\"one\"}\n" ITEM(
+             "done", "0", MESSAGE("one")) COMPLETED,
+     "one||stop||"},
+    {"a text that only comes whole", ITEM("done", "0", MESSAGE("one")) COMPLETED,
+     "one||stop||"},
+    {"two messages, the second only whole",
+     TEXT("one") ITEM("done", "0", MESSAGE("one")) ITEM("done", "1", MESSAGE("two"))
+         COMPLETED,
+     "onetwo||stop||"},
+    {"a call by deltas",
+     ITEM("added", "1", CALL("c1", "")) "{\"type\":\"response.function_call_arguments."
+                                        "delta\",\"output_index\":1,"
+                                        "\"delta\":\"{\\\"a\\\":\"}\n"
+                                        "{\"type\":\"response.function_call_arguments."
+                                        "delta\",\"output_index\":1,"
+                                        "\"delta\":\"3}\"}\n"
+                                        "{\"type\":\"response.function_call_arguments."
+                                        "done\",\"output_index\":1,"
+                                        "\"arguments\":\"{\\\"a\\\":3}\"}\n" ITEM(
+                                            "done", "1", CALL("c1", "{\\\"a\\\":3}"))
+                                            COMPLETED,
+     "||tool_calls|c1 add {\"a\":3};|"},
+    {"calls that only come whole",
+     ITEM("done", "0", CALL("c1", "{}")) ITEM("done", "1", CALL("c2", "")) COMPLETED,
+     "||tool_calls|c1 add {};c2 add {};|"},
+    {"two calls that grow in turn",
+     ITEM("added", "0", CALL("c1", ""))
+         ITEM("added", "1", CALL("c2", "")) "{\"type\":\"response.function_call_"
+                                            "arguments.delta\",\"output_index\":0,"
+                                            "\"delta\":\"{\\\"a\\\":1}\"}\n"
+                                            "{\"type\":\"response.function_call_"
+                                            "arguments.delta\",\"output_index\":1,"
+                                            "\"delta\":\"{\\\"b\\\":2}\"}\n" COMPLETED,
+     "||tool_calls|c1 add {\"a\":1};c2 add {\"b\":2};|"},
+    {"reasoning is kept whole in its place",
+     ITEM("done", "0", REASONING) ITEM("done", "1", CALL("c1", "{}"))
+         ITEM("done", "2", REASONING) ITEM("done", "3", CALL("c2", "{}")) COMPLETED,
+     "||tool_calls|c1 add {};c2 add {};|[{\"place\":0,\"item\":{" REASONING
+     "}},{\"place\":2,\"item\":{" REASONING "}}]"},
+    {"a summary is reasoning",
+     "{\"type\":\"response.reasoning_summary_part.added\",\"summary_index\":0}\n"
+     "{\"type\":\"response.reasoning_summary_text.delta\",\"delta\":\"one\"}\n"
+     "{\"type\":\"response.reasoning_summary_part.added\",\"summary_index\":1}\n"
+     "{\"type\":\"response.reasoning_summary_text.delta\",\"delta\":\"two\"}\n" TEXT(
+         "x") COMPLETED,
+     "x|one\n\ntwo|stop||"},
+    {"a refusal is what it says",
+     "{\"type\":\"response.refusal.delta\",\"delta\":\"I won't.\"}\n" COMPLETED,
+     "I won't.||stop||"},
+    {"all at the end only",
+     "{\"type\":\"response.completed\",\"response\":{\"status\":\"completed\","
+     "\"output\":[{" MESSAGE("one") "},{" CALL("c1", "{}") "}]}}\n",
+     "one||tool_calls|c1 add {};|"},
+    {"the output at the end is the same data",
+     TEXT("one") "{\"type\":\"response.completed\",\"response\":{\"output\":[{" MESSAGE(
+         "one") "}],\"status\":\"completed\"}}\n",
+     "one||stop||"},
+    {"cut by its length",
+     TEXT("one") "{\"type\":\"response.incomplete\",\"response\":{\"status\":"
+                 "\"incomplete\",\"incomplete_details\":{\"reason\":\"max_output_"
+                 "tokens\"}}}\n",
+     "one||length||"},
+    {"stopped by a filter",
+     TEXT("one") "{\"type\":\"response.incomplete\",\"response\":{\"status\":"
+                 "\"incomplete\",\"incomplete_details\":{\"reason\":\"content_filter\"}"
+                 "}}\n",
+     "content_filter|0"},
+    {"unknown events and items",
+     "{\"type\":\"response.some_future_event\",\"x\":{}}\n{\"type\":\"keepalive\"}"
+     "\n" ITEM("done", "0", "\"type\":\"web_search_call\"") TEXT("one") COMPLETED,
+     "one||stop||"},
+    {"a failure",
+     TEXT("one") "{\"type\":\"response.failed\",\"response\":{\"status\":\"failed\","
+                 "\"error\":{\"code\":\"rate_limit_exceeded\",\"message\":\"slow "
+                 "down\"}}}\n",
+     "rate_limited|1"},
+    {"an error event, flat",
+     "{\"type\":\"error\",\"code\":\"server_error\",\"message\":\"m\"}\n", "server|1"},
+    {"an error event, nested",
+     "{\"type\":\"error\",\"error\":{\"code\":\"insufficient_quota\",\"message\":"
+     "\"m\"}}\n",
+     "quota|0"},
+    {"an error without a type", "{\"error\":{\"message\":\"overloaded\"}}\n",
+     "overloaded|1"},
+    {"no end", TEXT("one"), "truncated|1"},
+    {"a call without an end", ITEM("done", "0", CALL("c1", "{}")), "truncated|1"},
+    {"nothing said", COMPLETED, "empty_response|1"},
+    {"not JSON", "oops\n", "bad_response|1"},
+};
+
+static void outline(cdr_buf *out, const cadre_sink *sink, const cadre_error *err)
+{
+    if (err->status != CADRE_OK) {
+        cdr_buf_printf(out, "%s|%d", cadre_error_class_name(err->error_class),
+                       err->retryable);
+        return;
+    }
+    cdr_buf_printf(out, "%s|%s|%s|", cdr_buf_text(&sink->text),
+                   cdr_buf_text(&sink->reasoning), cadre_finish_name(sink->finish));
+    for (size_t i = 0; i < sink->n_calls; i++)
+        cdr_buf_printf(out, "%s %s %s;", cdr_buf_text(&sink->calls[i].id),
+                       cdr_buf_text(&sink->calls[i].name),
+                       cdr_buf_text(&sink->calls[i].arguments));
+    cdr_buf_printf(out, "|%s", cdr_buf_text(&sink->items));
+}
+
+static void read_events(const cadre_model_ops *ops, void *state, const char *events,
+                        cadre_sink *sink, cadre_error *err)
+{
+    void *reader = calloc(1, ops->reader_size);
+    cadre_status status = CADRE_OK;
+    cdr_answer_init(sink);
+    while (reader && *events != '\0' && status == CADRE_OK) {
+        size_t len = strcspn(events, "\n");
+        status = ops->event(state, reader, "", events, len, sink, err);
+        events += len + (events[len] == '\n');
+    }
+    if (status == CADRE_OK)
+        cdr_answer_settle(sink, err);
+    free(reader);
+}
+
+static void test_openai_responses__reads_what_servers_send(void)
+{
+    cadre_error err = CADRE_ERROR_INIT;
+    const cadre_model_ops *ops = model_ops_find("openai_responses");
+    void *state = model_open(ops, "http://h", NULL, &err);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        cadre_sink sink;
+        cdr_buf got = CDR_BUF_INIT;
+        cadre_error_clear(&err);
+        read_events(ops, state, rows[i].events, &sink, &err);
+        outline(&got, &sink, &err);
+        if (!CHECK_TEXT(cdr_buf_text(&got), rows[i].outcome))
+            printf("\n  in row: %s (%s)\n", rows[i].name, err.text);
+        cdr_buf_fini(&got);
+        cdr_answer_fini(&sink);
+    }
+    model_close(ops, state);
+}
+
+static void test_openai_responses__counts_tokens(void)
+{
+    cadre_error err = CADRE_ERROR_INIT;
+    const cadre_model_ops *ops = model_ops_find("openai_responses");
+    void *state = model_open(ops, "http://h", NULL, &err);
+    cadre_sink sink;
+    read_events(ops, state, TEXT("x") COMPLETED, &sink, &err);
+    CHECK_INT(sink.usage.input_tokens, 7);
+    CHECK_INT(sink.usage.cached_input_tokens, 4);
+    CHECK_INT(sink.usage.output_tokens, 5);
+    CHECK_INT(sink.usage.reasoning_tokens, 2);
+    cdr_answer_fini(&sink);
+    model_close(ops, state);
+}
+
+static void test_openai_responses__reads_a_body_that_is_no_stream(void)
+{
+    static const char *const bodies[][2] = {
+        {"{\"object\":\"response\",\"status\":\"completed\",\"error\":null,\"output\":["
+         "{" REASONING "},{" MESSAGE("one") "},{" CALL("c1", "{}") "}]}",
+         "one||tool_calls|c1 add {};|[{\"place\":0,\"item\":{" REASONING "}}]"},
+        {"{\"status\":\"failed\",\"error\":{\"code\":\"server_error\",\"message\":"
+         "\"m\"},\"output\":[]}",
+         "server|1"},
+        {"{\"error\":{\"message\":\"m\",\"code\":\"invalid_api_key\"}}", "auth|0"},
+        {"{\"status\":\"completed\",\"output\":[{" MESSAGE("on"), "truncated|1"},
+        {"{}", "bad_response|0"},
+    };
+    cadre_error err = CADRE_ERROR_INIT;
+    const cadre_model_ops *ops = model_ops_find("openai_responses");
+    void *state = model_open(ops, "http://h", NULL, &err);
+    for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; i++) {
+        cadre_sink sink;
+        cdr_buf got = CDR_BUF_INIT;
+        cadre_error_clear(&err);
+        cdr_answer_init(&sink);
+        if (ops->body(state, 200, bodies[i][0], strlen(bodies[i][0]), &sink, &err) ==
+            CADRE_OK)
+            cdr_answer_settle(&sink, &err);
+        outline(&got, &sink, &err);
+        CHECK_TEXT(cdr_buf_text(&got), bodies[i][1]);
+        cdr_buf_fini(&got);
+        cdr_answer_fini(&sink);
+    }
+    model_close(ops, state);
+}
+
+// --- Requests ---
+
+static const cadre_tool_call calls[] = {{"c1", "files.read", "{\"a\":1}"},
+                                        {"c2", "add", ""}};
+static const cadre_message asked = {
+    .text = "What is \"it\"?",
+    .role = CADRE_ROLE_USER,
+    .parts = "[{\"type\":\"image\",\"media_type\":\"image/png\",\"name\":\"a.png\","
+             "\"data\":\"aGk=\"},{\"type\":\"file\",\"media_type\":\"application/pdf\","
+             "\"name\":\"b.pdf\",\"data\":\"aGk=\"},{\"type\":\"image\",\"url\":"
+             "\"https://h/c.png\"}]"};
+static const cadre_message said = {
+    .text = "Let me see.",
+    .reasoning = "hm",
+    .tool_calls = calls,
+    .n_tool_calls = 2,
+    .role = CADRE_ROLE_ASSISTANT,
+    .position = 1,
+    .model = "openai_responses/m",
+    .items = "[{\"place\":0,\"item\":{\"type\":\"reasoning\",\"id\":\"r1\"}},"
+             "{\"place\":2,\"item\":{\"type\":\"reasoning\",\"id\":\"r2\"}},"
+             "{\"place\":3,\"item\":{\"type\":\"reasoning\",\"id\":\"r3\"}}]"};
+static const cadre_message result = {
+    .text = "seen", .call_id = "c2", .role = CADRE_ROLE_TOOL, .position = 2};
+
+static char *encode(const char *model, const char *options, const json_t *output_schema)
+{
+    const cadre_request_item items[] = {{.message = &asked, .text = asked.text},
+                                        {.message = &said, .text = said.text},
+                                        {.message = &result, .text = result.text}};
+    const cadre_tool_info tool = {.name = "files.read", .description = "Reads"};
+    const cadre_request request = {.system = "Be brief.",
+                                   .items = items,
+                                   .n_items = 3,
+                                   .tools = &tool,
+                                   .n_tools = 1,
+                                   .api_key = "k",
+                                   .agent = "a",
+                                   .model = model,
+                                   .output_schema = output_schema,
+                                   .output_name = "report"};
+    cadre_error err = CADRE_ERROR_INIT;
+    const cadre_model_ops *ops = model_ops_find("openai_responses");
+    void *state = model_open(ops, "http://h/v1?x=1", options, &err);
+    cadre_http http;
+    cdr_http_init(&http);
+    CHECK_OK(model_encode(ops, state, &request, &http, &err), &err);
+    CHECK_TEXT(http.url, "http://h/v1/responses?x=1");
+    char *body = strdup(cdr_buf_text(&http.body));
+    json_t *json = json_loads(body, JSON_REJECT_DUPLICATES, NULL);
+    CHECK(json_is_object(json));
+    json_decref(json);
+    cdr_http_fini(&http);
+    model_close(ops, state);
+    return body;
+}
+
+#define USER_INPUT                                                                     \
+    "{\"type\":\"message\",\"role\":\"user\",\"content\":[{\"type\":\"input_text\","   \
+    "\"text\":\"What is \\\"it\\\"?\"},{\"type\":\"input_image\",\"image_url\":"       \
+    "\"data:image/png;base64,aGk=\"},{\"type\":\"input_file\",\"filename\":\"b.pdf\"," \
+    "\"file_data\":\"data:application/pdf;base64,aGk=\"},{\"type\":\"input_image\","   \
+    "\"image_url\":\"https://h/c.png\"}]}"
+#define SAID                                                                           \
+    "{\"type\":\"message\",\"role\":\"assistant\",\"content\":[{\"type\":"             \
+    "\"output_text\",\"text\":\"Let me see.\"}]}"
+
+static void test_openai_responses__a_request_has_items_in_their_places(void)
+{
+    char *body = encode("openai_responses/m", NULL, NULL);
+    CHECK_TEXT(
+        body,
+        "{\"model\":\"m\",\"stream\":true,\"store\":false,\"include\":"
+        "[\"reasoning.encrypted_content\"],\"tools\":[{\"type\":\"function\",\"name\":"
+        "\"files__read\",\"strict\":false,\"description\":\"Reads\",\"parameters\":"
+        "{\"type\":\"object\",\"properties\":{}}}],\"instructions\":\"Be brief.\","
+        "\"input\":[" USER_INPUT ",{\"type\":\"reasoning\",\"id\":\"r1\"}," SAID
+        ",{\"type\":\"function_call\",\"call_id\":\"c1\",\"name\":\"files__read\","
+        "\"arguments\":\"{\\\"a\\\":1}\"},{\"type\":\"reasoning\",\"id\":\"r2\"},"
+        "{\"type\":\"function_call\",\"call_id\":\"c2\",\"name\":\"add\",\"arguments\":"
+        "\"{}\"},{\"type\":\"function_call_output\",\"call_id\":\"c1\",\"output\":"
+        "\"Error: this call was interrupted. It has no result; it may or may not have "
+        "run.\"},{\"type\":\"function_call_output\",\"call_id\":\"c2\",\"output\":"
+        "\"seen\"}]}");
+    free(body);
+}
+
+static void test_openai_responses__what_another_model_thought_stays_away(void)
+{
+    char *body = encode("openai_responses/other", NULL, NULL);
+    CHECK_CONTAINS(body, "]}," SAID ",{\"type\":\"function_call\"");
+    CHECK_LACKS(body, "\"type\":\"reasoning\"");
+    CHECK_LACKS(body, "\"call_id\":\"c1\""); // another model's id
+    free(body);
+}
+
+static void test_openai_responses__options_become_keys_of_the_body(void)
+{
+    json_t *schema = json_pack("{s:s}", "type", "object");
+    char *body =
+        encode("openai_responses/m",
+               "{\"max_tokens\":9,\"temperature\":0.2,\"reasoning_effort\":"
+               "\"low\",\"reasoning_summary\":\"auto\","
+               "\"encrypted_reasoning\":false,\"extra_body\":{\"user\":\"u\"}}",
+               schema);
+    CHECK_CONTAINS(body, "\"max_output_tokens\":9");
+    CHECK_CONTAINS(body, "\"temperature\":0.2");
+    CHECK_CONTAINS(body, "\"reasoning\":{\"effort\":\"low\",\"summary\":\"auto\"}");
+    CHECK_CONTAINS(body, "\"user\":\"u\"");
+    CHECK_LACKS(body, "include");
+    CHECK_CONTAINS(body,
+                   "\"text\":{\"format\":{\"type\":\"json_schema\",\"name\":"
+                   "\"report\",\"strict\":false,\"schema\":{\"type\":\"object\"}}}");
+    free(body);
+    json_decref(schema);
+}
+
+static const CU_TestInfo tests[] = {
+    CHECK_TEST(test_openai_responses__reads_what_servers_send),
+    CHECK_TEST(test_openai_responses__counts_tokens),
+    CHECK_TEST(test_openai_responses__reads_a_body_that_is_no_stream),
+    CHECK_TEST(test_openai_responses__a_request_has_items_in_their_places),
+    CHECK_TEST(test_openai_responses__what_another_model_thought_stays_away),
+    CHECK_TEST(test_openai_responses__options_become_keys_of_the_body),
+    CU_TEST_INFO_NULL,
+};
+
+int main(void)
+{
+    return check_main("models/openai_responses", tests);
+}
