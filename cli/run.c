@@ -17,6 +17,8 @@ static int run_run(const cli_arguments *arguments)
     if (exit_status == CLI_EXIT_OK)
         exit_status = cli_request_read_name(arguments, "request-id", &it.id);
     if (exit_status == CLI_EXIT_OK)
+        exit_status = cli_files_read(arguments, &it.files);
+    if (exit_status == CLI_EXIT_OK)
         exit_status = cli_input_take(arguments, 1, &it.input);
     if (exit_status == CLI_EXIT_OK)
         exit_status = cli_request_run(&it);
@@ -27,6 +29,7 @@ static int run_run(const cli_arguments *arguments)
 static const cli_option options[] = {
     CLI_REQUEST_OPTIONS("with --json: the frames of models and tools too"),
     CLI_TYPE_OPTION,
+    CLI_FILE_OPTION,
     {"session", "NAME", "go on in the conversation of this name"},
     {"request-id", "ID",
      "run a request of this name once in its session; without --session it is one"},

@@ -26,8 +26,10 @@ static const char *const passed_on[] = {
 
 // Keys of the body that options may not write.
 static const char *const reserved[] = {
-    "model", "messages", "tools", "stream", "stream_options", "parallel_tool_calls",
-    NULL,
+    "model",           "messages",
+    "tools",           "stream",
+    "stream_options",  "parallel_tool_calls",
+    "response_format", NULL,
 };
 
 static const char schema[] =
@@ -51,6 +53,9 @@ static const char schema[] =
     "\"api_key_header\":{\"type\":\"string\",\"minLength\":1,"
     "\"description\":\"carries the bare key in place of Authorization (Azure: "
     "api-key)\"},"
+    "\"structured_output\":{\"type\":\"string\",\"default\":\"json_schema\","
+    "\"enum\":[\"json_schema\",\"json_object\",\"none\"],"
+    "\"description\":\"how the server is told of an output_schema\"},"
     "\"headers\":{\"type\":\"object\",\"additionalProperties\":{\"type\":\"string\"},"
     "\"description\":\"further HTTP headers\"},"
     "\"extra_body\":{\"type\":\"object\","
@@ -94,6 +99,15 @@ static const char *tool_tail_of(const json_t *options)
                                   : ",\"parallel_tool_calls\":false";
 }
 
+static cdr_openai_format format_of(const json_t *options)
+{
+    const char *word = json_string_value(json_object_get(options, "structured_output"));
+    if (!word || strcmp(word, "json_schema") == 0)
+        return CDR_OPENAI_FORMAT_SCHEMA;
+    return strcmp(word, "none") == 0 ? CDR_OPENAI_FORMAT_NONE
+                                     : CDR_OPENAI_FORMAT_OBJECT;
+}
+
 static cadre_status init(void *state, const cadre_model_config *config,
                          cadre_error *err)
 {
@@ -107,6 +121,7 @@ static cadre_status init(void *state, const cadre_model_config *config,
     if (!reasoning)
         reasoning = "reasoning_content";
     model->is_bearer = !key_header;
+    model->format = format_of(options);
     model->tool_tail = tool_tail_of(options);
     model->headers = json_incref(json_object_get(options, "headers"));
     model->url = cadre_wire_url(config->base_url, "/chat/completions");

@@ -22,6 +22,7 @@ void cli_request_fini(cli_request *request)
     cadre_team_free(request->team);
     cadre_runtime_close(request->opened);
     free(request->input);
+    cli_files_fini(&request->files);
     free(request->resume);
     free(request->options);
     free(request->recorded_type);
@@ -204,7 +205,8 @@ static cadre_status start(const cli_request *it, cadre_run **run, cadre_error *e
     const cadre_run_config *config =
         CADRE_RUN(.input = it->input, .inputs = it->inputs, .session = it->session,
                   .timeout_ms = it->timeout_ms, .metadata = it->metadata,
-                  .request_id = it->id, .accept_changes = it->accepts_changes);
+                  .request_id = it->id, .accept_changes = it->accepts_changes,
+                  .files = it->files.items, .n_files = it->files.count);
 
     return it->trace ? cadre_run_resume(it->team, it->trace, config, run, err)
                      : cadre_run_start(it->team, config, run, err);

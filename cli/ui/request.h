@@ -6,6 +6,7 @@
 #define CLI_REQUEST_H
 
 #include "background.h"
+#include "files.h"
 #include "options.h"
 #include "show_run.h"
 #include "store.h"
@@ -37,6 +38,7 @@ typedef struct cli_request {
     char *recorded_type;      // owned; what `type` is, if the record says it
     const char *id;           // names a new run's request; NULL: it has no name
     char *input;              // of a new run; owned
+    cli_files files;          // that come with it
     json_t *inputs;           // owned; an object
     json_t *metadata;         // owned; that of the run
     bool may_be_held;         // that another program has the run already is fine

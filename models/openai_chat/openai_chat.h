@@ -9,6 +9,13 @@
 
 #define CDR_OPENAI_MAX_CALLS 128 // of one answer; what OpenAI allows in tools
 
+// How a server is told of the schema that an answer must keep to.
+typedef enum cdr_openai_format {
+    CDR_OPENAI_FORMAT_SCHEMA, // response_format json_schema
+    CDR_OPENAI_FORMAT_OBJECT, // response_format json_object
+    CDR_OPENAI_FORMAT_NONE    // not at all
+} cdr_openai_format;
+
 // Immutable after init.
 typedef struct cdr_openai_model {
     char *url;
@@ -19,6 +26,7 @@ typedef struct cdr_openai_model {
     json_t *headers;       // further ones; NULL: none
     const char *tool_tail; // what follows the tools, only where there are some
     bool is_bearer;
+    cdr_openai_format format;
 } cdr_openai_model;
 
 // A call whose deltas come by index, or by nothing at all.

@@ -6,6 +6,7 @@
 
 // Names of cached fragments; compared by address.
 static const char text_fragment[] = "openai_chat text";
+static const char parts_fragment[] = "openai_chat parts";
 static const char reasoning_fragment[] = "openai_chat reasoning";
 static const char calls_fragment[] = "openai_chat calls";
 static const char renamed_fragment[] = "openai_chat renamed calls";
@@ -110,7 +111,113 @@ static void write_results(writer *to, const cadre_turn *turn)
     }
 }
 
-static void write_user(writer *to, const cadre_turn *turn)
+static const char *text_of(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text ? text : "";
+}
+
+// What is text goes as text, behind its name; so does the address of a document, since
+// this format has no other place for one.
+static void append_text_file(cadre_http *http, const json_t *part, const char *text)
+{
+    append(http, "{\"type\":\"text\",\"text\":\"[");
+    cadre_http_append_escaped(http, text_of(part, "name"));
+    append(http, "]\\n");
+    cadre_http_append_escaped(http, text);
+    append(http, "\"}");
+}
+
+static void append_image(cadre_http *http, const json_t *part)
+{
+    const char *url = text_of(part, "url");
+    append(http, "{\"type\":\"image_url\",\"image_url\":{\"url\":\"");
+    if (url[0]) {
+        cadre_http_append_escaped(http, url);
+    } else {
+        append(http, "data:");
+        cadre_http_append_escaped(http, text_of(part, "media_type"));
+        append(http, ";base64,");
+        cadre_http_append_escaped(http, text_of(part, "data"));
+    }
+    append(http, "\"}}");
+}
+
+static void append_sound(cadre_http *http, const json_t *part)
+{
+    bool is_wav = strcmp(text_of(part, "media_type"), "audio/wav") == 0;
+    append(http, "{\"type\":\"input_audio\",\"input_audio\":{\"data\":\"");
+    cadre_http_append_escaped(http, text_of(part, "data"));
+    append(http, is_wav ? "\",\"format\":\"wav\"}}" : "\",\"format\":\"mp3\"}}");
+}
+
+static void append_file(cadre_http *http, const json_t *part)
+{
+    append(http, "{\"type\":\"file\",\"file\":{\"filename\":");
+    cadre_http_append_string(http, text_of(part, "name"));
+    append(http, ",\"file_data\":\"data:");
+    cadre_http_append_escaped(http, text_of(part, "media_type"));
+    append(http, ";base64,");
+    cadre_http_append_escaped(http, text_of(part, "data"));
+    append(http, "\"}}");
+}
+
+static void append_part(cadre_http *http, const json_t *part)
+{
+    if (json_object_get(part, "text"))
+        append_text_file(http, part, text_of(part, "text"));
+    else if (strcmp(text_of(part, "type"), "image") == 0)
+        append_image(http, part);
+    else if (!json_object_get(part, "data"))
+        append_text_file(http, part, text_of(part, "url"));
+    else if (strncmp(text_of(part, "media_type"), "audio/", 6) == 0)
+        append_sound(http, part);
+    else
+        append_file(http, part);
+}
+
+static void write_parts(const cadre_request_item *item, cadre_http *http)
+{
+    json_t *parts = json_loads(item->message->parts, 0, NULL);
+    size_t i = 0;
+    const json_t *part = NULL;
+    json_array_foreach(parts, i, part)
+    {
+        append(http, i == 0 ? "" : ",");
+        append_part(http, part);
+    }
+    json_decref(parts);
+}
+
+static bool has_parts(const cadre_request_item *item)
+{
+    return item->message->parts && item->message->parts[0];
+}
+
+// A turn with pictures or files: a list of parts.
+static void write_user_parts(writer *to, const cadre_turn *turn)
+{
+    const char *comma = "";
+    begin_message(to, "{\"role\":\"user\",\"content\":[");
+    for (size_t i = 0; i < turn->n_items; i++) {
+        const cadre_request_item *item = turn->items[i];
+        if (!is_blank(item->text)) {
+            append(to->http, comma);
+            append(to->http, "{\"type\":\"text\",\"text\":\"");
+            cadre_http_append_item(to->http, item, text_fragment, write_text);
+            append(to->http, "\"}");
+            comma = ",";
+        }
+        if (has_parts(item)) {
+            append(to->http, comma);
+            cadre_http_append_item(to->http, item, parts_fragment, write_parts);
+            comma = ",";
+        }
+    }
+    append(to->http, "]}");
+}
+
+static void write_user_text(writer *to, const cadre_turn *turn)
 {
     begin_message(to, "{\"role\":\"user\",\"content\":\"");
     append(to->http, turn->note);
@@ -120,6 +227,17 @@ static void write_user(writer *to, const cadre_turn *turn)
         cadre_http_append_item(to->http, turn->items[i], text_fragment, write_text);
     }
     append(to->http, "\"}");
+}
+
+// Local servers take a plain text better than a list with one.
+static void write_user(writer *to, const cadre_turn *turn)
+{
+    for (size_t i = 0; i < turn->n_items; i++)
+        if (has_parts(turn->items[i])) {
+            write_user_parts(to, turn);
+            return;
+        }
+    write_user_text(to, turn);
 }
 
 static void write_turn(writer *to, const cadre_turn *turn)
@@ -176,6 +294,23 @@ static void write_tools(const writer *to)
     }
 }
 
+static void write_format(const writer *to)
+{
+    const cadre_request *request = to->request;
+    if (!request->output_schema || to->model->format == CDR_OPENAI_FORMAT_NONE)
+        return;
+    if (to->model->format == CDR_OPENAI_FORMAT_OBJECT) {
+        append(to->http, ",\"response_format\":{\"type\":\"json_object\"}");
+        return;
+    }
+    append(to->http, ",\"response_format\":{\"type\":\"json_schema\","
+                     "\"json_schema\":{\"name\":");
+    cadre_http_append_string(to->http, request->output_name);
+    append(to->http, ",\"schema\":");
+    cadre_http_append_json(to->http, request->output_schema);
+    append(to->http, "}}");
+}
+
 static void write_headers(const writer *to)
 {
     const cdr_openai_model *model = to->model;
@@ -202,6 +337,7 @@ cadre_status cdr_openai_encode(const void *state, const cadre_request *request,
     write_messages(&to);
     append(http, "]");
     write_tools(&to);
+    write_format(&to);
     append(http, "}");
     return CADRE_OK;
 }

@@ -21,8 +21,8 @@ typedef struct cdr_responses_model {
 
 // An attempt's memory; zeroed at its start.
 typedef struct cdr_responses_reader {
-    int64_t calls[CDR_RESPONSES_MAX_CALLS]; // output_index + 1 of each call in the
-                                            // sink; 0: none was given
+    int64_t calls[CDR_RESPONSES_MAX_CALLS];      // output_index + 1 of each call in the
+                                                 // sink; 0: none was given
     bool has_arguments[CDR_RESPONSES_MAX_CALLS]; // deltas of them came
     bool has_text;                               // a delta of the open text came
     bool has_any;                                // something of the answer came

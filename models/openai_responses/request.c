@@ -71,14 +71,27 @@ static void append_source(cadre_http *http, const json_t *part)
     append(http, "\"");
 }
 
+// What is text goes as text, behind its name.
+static void append_text_file(cadre_http *http, const json_t *part)
+{
+    append(http, "{\"type\":\"input_text\",\"text\":\"[");
+    cadre_http_append_escaped(http, text_of(part, "name"));
+    append(http, "]\\n");
+    cadre_http_append_escaped(http, text_of(part, "text"));
+    append(http, "\"}");
+}
+
 static void append_part(cadre_http *http, const json_t *part)
 {
-    const char *name = text_of(part, "name");
+    if (json_object_get(part, "text")) {
+        append_text_file(http, part);
+        return;
+    }
     if (strcmp(text_of(part, "type"), "image") == 0) {
         append(http, "{\"type\":\"input_image\",\"image_url\":");
     } else {
         append(http, "{\"type\":\"input_file\",\"filename\":");
-        cadre_http_append_string(http, name[0] ? name : "file");
+        cadre_http_append_string(http, text_of(part, "name"));
         append(http, text_of(part, "url")[0] ? ",\"file_url\":" : ",\"file_data\":");
     }
     append_source(http, part);

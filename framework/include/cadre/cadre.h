@@ -12,6 +12,7 @@
 #include "cadre/error.h"
 
 #include "cadre/agent.h"
+#include "cadre/file.h"
 #include "cadre/message.h"
 #include "cadre/call.h"
 #include "cadre/frame.h"

@@ -72,7 +72,7 @@ typedef struct cadre_message {
                        // hook, and of messages of older stores
     const char *mark;  // "interrupted": a part of an answer that never became whole;
                        // no model is shown it; else ""
-    const char *parts; // of a user: a JSON list of images and files, see cadre/part.h
+    const char *parts; // of a user: a JSON list of images and files, see cadre/file.h
     const char *items; // of an assistant: a JSON list of what only its model can read,
                        // [{"place": n, "item": ...}]: n counts what stands before it,
                        // first the text, then each call

@@ -9,6 +9,7 @@
 #define CADRE_RUN_H
 
 #include "cadre/event.h"
+#include "cadre/file.h"
 #include "cadre/team.h"
 
 #ifdef __cplusplus
@@ -39,7 +40,9 @@ typedef struct cadre_run_config {
     // Names this request, once in its session; see cadre_run_start. NULL: it has no
     // name. Of a new run only.
     const char *request_id;
-    bool accept_changes; // resume: goes on with another shape of the team too
+    bool accept_changes;     // resume: goes on with another shape of the team too
+    const cadre_file *files; // come with `input`; of a new run only
+    size_t n_files;
 } cadre_run_config;
 
 #define CADRE_RUN(...)                                                                 \
@@ -83,10 +86,11 @@ typedef struct cadre_frame_info {
 // not set), EINVAL, EBUSY (another run of the session is not at its end; no thread is
 // free), ENOMEM, ESTORE (the session cannot be read).
 // A request id makes a start safe to repeat. Without a session it names one. A start
-// with a known id and the same input and inputs runs nothing twice: of a run that ended
-// it gives one that answers from the record, with stream_start and stream_end; one that
-// was cut goes on; one that is alive is EBUSY (retryable) naming it. With other
-// content: EINVAL naming the run. ENOTFOUND: that run is not kept any more.
+// with a known id and the same input, files and inputs runs nothing twice: of a run
+// that ended it gives one that answers from the record, with stream_start and
+// stream_end; one that was cut goes on; one that is alive is EBUSY (retryable) naming
+// it. With other content: EINVAL naming the run. ENOTFOUND: that run is not kept any
+// more.
 CADRE_API cadre_status cadre_run_start(cadre_team *team, const cadre_run_config *config,
                                        cadre_run **out, cadre_error *err);
 

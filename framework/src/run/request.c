@@ -4,10 +4,12 @@
 #include "base/brief.h"
 #include "base/json_iterable.h"
 #include "run/options.h"
+#include "run/parts.h"
 #include "run/start.h"
 #include "tree/outbox.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -16,7 +18,23 @@ enum {
 
 // --- Whose request it is ---
 
-// Of the content: the team, the input, and the given inputs as the team reads them.
+// False: a file is refused, or there is no memory.
+static bool add_files(json_t *content, const cadre_run_config *config, cadre_error *err)
+{
+    char *parts = NULL;
+    if (config->n_files == 0)
+        return true;
+    if (cdr_parts_make(config->files, config->n_files, &parts, err) != CADRE_OK)
+        return false;
+    bool ok = json_array_append_new(content, json_string(parts)) == 0;
+    free(parts);
+    if (!ok)
+        cadre_fail(err, CADRE_ENOMEM, "no memory for a request");
+    return ok;
+}
+
+// Of the content: the team, the input and its files, and the given inputs as the team
+// reads them.
 static cadre_status hash_content(const cdr_start *start, char hash[CDR_DIGEST_SIZE],
                                  cadre_error *err)
 {
@@ -34,6 +52,10 @@ static cadre_status hash_content(const cdr_start *start, char hash[CDR_DIGEST_SI
     json_t *content = json_pack("[s, s, o]", start->team->name,
                                 config->input == NULL ? "" : config->input, given);
     json_decref(inputs);
+    if (!add_files(content, config, err)) {
+        json_decref(content);
+        return err->status;
+    }
     if (content == NULL)
         return cadre_fail(err, CADRE_ENOMEM, "no memory for a request");
     snprintf(hash, CDR_DIGEST_SIZE, "%016llx",

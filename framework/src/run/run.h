@@ -45,6 +45,7 @@ typedef struct cdr_start {
     cadre_team *team;
     const cadre_agent *root; // NULL: the team's; a resume takes that of the record
     const cadre_run_config *config;
+    const char *parts;        // of the files; set by cdr_run_start
     const char *request_hash; // of the content; with a request id only
     cdr_spawn spawn;
     cadre_id *background_trace; // NULL: not in the background; else set before it runs

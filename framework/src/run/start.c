@@ -4,6 +4,7 @@
 #include "run/arguments.h"
 #include "run/lease.h"
 #include "run/options.h"
+#include "run/parts.h"
 #include "run/request.h"
 #include "run/session.h"
 #include "tree/birth.h"
@@ -124,7 +125,8 @@ static cadre_status birth_root(cdr_tree *tree, const cdr_start *start,
                        .timeout_ms = cdr_start_timeout(agent, config)};
     if (birth.input == NULL)
         return cadre_fail(err, CADRE_ENOMEM, "no memory for a run");
-    cadre_message said = {.role = CADRE_ROLE_USER, .text = input};
+    cadre_message said = {
+        .role = CADRE_ROLE_USER, .text = input, .parts = start->parts};
     cdr_mutex_lock(&tree->mu);
     cadre_frame *root = cdr_frame_new_root_locked(tree, &birth);
     if (root != NULL)
@@ -201,7 +203,7 @@ static cadre_status open_run(cadre_run *run, const cdr_start *start, cadre_error
     return status;
 }
 
-cadre_status cdr_run_start(const cdr_start *start, cadre_run **out, cadre_error *err)
+static cadre_status start_run(const cdr_start *start, cadre_run **out, cadre_error *err)
 {
     cadre_error why = CADRE_ERROR_INIT;
     cadre_run *run = NULL;
@@ -224,6 +226,20 @@ cadre_status cdr_run_start(const cdr_start *start, cadre_run **out, cadre_error 
     if (out != NULL)
         *out = run;
     return CADRE_OK;
+}
+
+cadre_status cdr_run_start(const cdr_start *start, cadre_run **out, cadre_error *err)
+{
+    char *parts = NULL;
+    cdr_start with_parts = *start;
+    cadre_status status =
+        cdr_parts_make(start->config->files, start->config->n_files, &parts, err);
+    if (status != CADRE_OK)
+        return status;
+    with_parts.parts = parts;
+    status = start_run(&with_parts, out, err);
+    free(parts);
+    return status;
 }
 
 cadre_status cadre_run_start(cadre_team *team, const cadre_run_config *config,

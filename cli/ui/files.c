@@ -1,0 +1,96 @@
+// See files.h.
+#include "files.h"
+
+#include "report.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const char *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+static int refuse(const cli_arguments *arguments, const char *path, const char *why)
+{
+    return cli_report_usage(arguments->command, "option '--file': '%s': %s", path, why);
+}
+
+// What is no ordinary file has no size that is known before it is read.
+static const char *open_file(const char *path, FILE **stream, size_t *size)
+{
+    struct stat found;
+
+    *stream = fopen(path, "rbe");
+    if (!*stream || fstat(fileno(*stream), &found) != 0)
+        return strerrordesc_np(errno);
+    if (!S_ISREG(found.st_mode))
+        return "is no ordinary file";
+    if (found.st_size == 0)
+        return "is empty";
+    if ((size_t)found.st_size > CADRE_FILE_MAX_BYTES)
+        return "is larger than 20 MiB";
+    *size = (size_t)found.st_size;
+    return NULL;
+}
+
+// Why it cannot be shown to a model; NULL: it can.
+static const char *read_file(const char *path, cadre_file *file, char **out)
+{
+    FILE *stream = NULL;
+    size_t size = 0;
+    const char *why = open_file(path, &stream, &size);
+    char *data = why ? NULL : malloc(size);
+
+    if (!why && !data)
+        why = "out of memory";
+    if (!why && fread(data, 1, size, stream) != size)
+        why = "could not be read to its end";
+    if (!why && !cadre_file_media_type(data, size))
+        why = "is of no kind that models take (PNG, JPEG, GIF, WebP, PDF, WAV, MP3 or "
+              "text in UTF-8)";
+    if (stream)
+        fclose(stream);
+    if (why) {
+        free(data);
+        return why;
+    }
+    *out = data;
+    *file = (cadre_file){.name = name_of(path), .data = data, .size_bytes = size};
+    return NULL;
+}
+
+int cli_files_read(const cli_arguments *arguments, cli_files *files)
+{
+    *files = (cli_files){.items = calloc(arguments->n_given + 1, sizeof(cadre_file)),
+                         .data = calloc(arguments->n_given + 1, sizeof(char *))};
+    if (!files->items || !files->data) {
+        cli_report("out of memory");
+        return CLI_EXIT_FAILED;
+    }
+    for (size_t i = 0; i < arguments->n_given; i++) {
+        const cli_given *given = &arguments->given[i];
+        if (strcmp(given->option->name, "file") != 0)
+            continue;
+        const char *why = read_file(given->value, &files->items[files->count],
+                                    &files->data[files->count]);
+        if (why)
+            return refuse(arguments, given->value, why);
+        files->count++;
+    }
+    return CLI_EXIT_OK;
+}
+
+void cli_files_fini(cli_files *files)
+{
+    for (size_t i = 0; i < files->count; i++)
+        free(files->data[i]);
+    free(files->data);
+    free(files->items);
+    *files = (cli_files){.items = NULL};
+}
