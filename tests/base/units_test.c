@@ -116,6 +116,16 @@ static void test_units__writes_durations_as_they_are_read(void)
     }
 }
 
+static void test_units__know_a_zero(void)
+{
+    static const char *const zeros[] = {"0", "000", "0s", "00ms", "0KiB"};
+    static const char *const others[] = {"", "s", "10s", "01", "0.5s", "0 s", "0x"};
+    for (size_t i = 0; i < sizeof zeros / sizeof zeros[0]; i++)
+        CHECK(cdr_is_zero_quantity(zeros[i]));
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        CHECK(!cdr_is_zero_quantity(others[i]));
+}
+
 int main(void)
 {
     static const CU_TestInfo tests[] = {
@@ -124,6 +134,7 @@ int main(void)
         CHECK_TEST(test_units__writes_durations_as_they_are_read),
         CHECK_TEST(test_units__reads_sizes),
         CHECK_TEST(test_units__refuses_sizes_that_are_none),
+        CHECK_TEST(test_units__know_a_zero),
         CU_TEST_INFO_NULL,
     };
     return check_main("base/units", tests);

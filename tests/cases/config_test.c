@@ -100,7 +100,7 @@ static void test_c08__gives_the_range_of_each_number(void)
     const char *const *problems = cadre_team_problems(team, &n_problems);
     static const char *const expected[][2] = {
         {":2:42: models.m.retry.attempts:", "from 1 to 100, got 4294967297"},
-        {":6:14: agents.a.timeout:", "a duration such as"},
+        {":6:14: agents.a.timeout:", "a duration above 0"},
         {":7:16: agents.a.max_turns:", "or 'unlimited', got 3.7"},
         {":9:20: limits.max_model_calls:", "from 1 to 1000000000, got -1"},
         {":10:19: limits.max_tool_calls:", "from 1 to 1000000000, got 4294967297"},
@@ -121,18 +121,18 @@ static void test_c08__gives_the_range_of_each_topologys_limits(void)
     size_t n_problems = 0;
     const char *const *problems = cadre_team_problems(team, &n_problems);
     static const char *const expected[][2] = {
-        {":3:46: agents.loop.timeout:", "a duration such as"},
+        {":3:46: agents.loop.timeout:", "a duration above 0"},
         {":3:73: agents.loop.cycle.max_iterations:", "from 1 to 1000000, got -1"},
         {":4:60: agents.far.cycle.max_iterations:",
          "from 1 to 1000000, got 1000000000"},
         {":5:32: agents.deep.timeout:", "a duration such as"},
-        {":5:76: agents.deep.graph.nodes.x.timeout:", "a duration such as"},
+        {":5:76: agents.deep.graph.nodes.x.timeout:", "a duration above 0"},
         {":5:92: agents.deep.graph.max_steps:", "from 1 to 1000000000, got 4294967297"},
         {":6:67: agents.desk.transfer.max_handoffs:", "or 'unlimited', got 3.7"},
         {":6:80: agents.desk.transfer.window:", "or 'unlimited', got \"10\""},
         {":6:94: agents.desk.transfer.repeat:", "got 0; write 'unlimited'"},
         {":7:64: agents.crowd.transfer.min_unique:", "from 1 to 1000000, got -1"},
-        {":7:82: agents.crowd.transfer.node_timeout:", "a duration such as"},
+        {":7:82: agents.crowd.transfer.node_timeout:", "a duration above 0"},
         {":7:99: agents.crowd.transfer.max_handoffs:", "from 1 to 1000000"},
         {":9:45: agents.b.retry.attempts:", "from 1 to 100, got 0"},
         {":9:57: agents.b.retry.backoff:", "a whole number and a unit"},
@@ -152,7 +152,9 @@ static void test_c08__refuses_zero_and_says_what_to_write(void)
     size_t n_problems = 0;
     const char *const *problems = cadre_team_problems(team, &n_problems);
     if (CHECK_INT(n_problems, 3)) {
-        CHECK_CONTAINS(problems[0], ":2:33: agents.a.timeout: expected at least 1ms");
+        CHECK_CONTAINS(problems[0],
+                       ":2:33: agents.a.timeout: write a duration above 0, "
+                       "or leave it out; got \"0s\"");
         CHECK_CONTAINS(problems[1], ":2:48: agents.a.max_turns: expected an integer");
         CHECK_CONTAINS(problems[2], ":4:20: limits.max_model_calls: expected an "
                                     "integer from 1 to 1000000000, got 0; write "

@@ -81,7 +81,7 @@ static void test_escalate__ends_the_cycle_without_another_model_call(void)
                  "    model driven/test 1 completed final\n"
                  "  agent bob 2.2 completed escalated\n"
                  "    model driven/test 1 completed final\n"
-                 "    tool escalate 1/0 completed final\n");
+                 "    tool escalate 1/0 completed escalated\n");
     team_case_close(&t);
 }
 

@@ -1,6 +1,7 @@
 // Hooks in Lua that call agents, listen to them, ask people, and are stopped.
 #include "support/check.h"
 #include "support/lua_case.h"
+#include "support/written_team.h"
 
 #include "cadre/trace.h"
 
@@ -86,6 +87,10 @@ static void test_lua_calls__written_wrongly_are_told_with_their_line(void)
         "./hooks.lua:2: a call: 'timeout': expected a duration such as "
         "250ms, 10s, 5m or 2h, got '10'; add a unit, such as '10s'");
     lua_case_check_mistake(
+        "ctx.call{agent = 'bob', timeout = '0'}",
+        "./hooks.lua:2: a call: 'timeout': write a duration above 0, or leave it out; "
+        "got '0'");
+    lua_case_check_mistake(
         "ctx.call{agent = 'bob', on_event = 1}",
         "./hooks.lua:2: bad argument #1 to 'call' (on_event must be a "
         "function)");
@@ -137,8 +142,14 @@ static void test_lua_calls__any_gives_the_first_success(void)
     open_create("  local r = ctx.any{{agent = 'bob'}, {agent = 'carol'}}\n"
                 "  return {output = r.winner .. r[r.winner].text .. r[1].status}");
     DRIVEN("bob", "fail auth no");
-    DRIVEN("carol", "say c");
-    run_and_check("2cfailed");
+    DRIVEN("carol", "gate\nsay c");
+    if (team_case_start(t, CADRE_RUN(.input = "hello")) != NULL) {
+        CHECK(written_team_read_until(t, CADRE_EVENT_FRAME_END, "bob", 1));
+        driven_release();
+        team_case_finish(t);
+        lua_case_check("2cfailed");
+    }
+    lua_case_close();
 }
 
 static void test_lua_calls__race_gives_the_first_ending_and_stops_the_others(void)
@@ -379,6 +390,29 @@ static void test_lua_calls__a_question_of_a_callee_parks_through_lua(void)
     lua_case_close();
 }
 
+// Bob waits inside alice's first call when the hook of her second one fails: his own
+// call has its result all the same, which team_case_finish looks for.
+static void test_lua_calls__a_call_that_waits_below_who_fails_has_a_result(void)
+{
+    lua_case_open("tools: {ask: {type: ask}}\n"
+                  "agents:\n"
+                  "  desk: {type: coordinator, members: [alice, bob, carol]}\n"
+                  "  alice: {model: driven/test, hooks: {after_tool: ./hooks.lua}}\n"
+                  "  bob: {model: driven/test, tools: [ask]}\n"
+                  "  carol: {model: driven/test}\n",
+                  "function after_tool(ctx)\n"
+                  "  if ctx.tool == 'carol' then error('no') end\n"
+                  "end");
+    DRIVEN("alice", "call bob {\"request\":\"a\"}\ncall carol {\"request\":\"b\"}");
+    DRIVEN("bob", "call ask {\"question\":\"Which?\"}");
+    DRIVEN("carol", "say c");
+    lua_case_run("hello");
+    CHECK_STATUS(t->status, CADRE_EFAILED, &t->err);
+    CHECK_CONTAINS(recorder_text(&t->recorder, CADRE_EVENT_TOOL_RESULT),
+                   "bob: ask aborted aborted\n");
+    lua_case_close();
+}
+
 // --- Stopped ---
 
 static void test_lua_calls__a_stop_goes_through_lua_as_it_is(void)
@@ -453,6 +487,7 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_lua_calls__delegate_is_for_create_and_next),
     CHECK_TEST(test_lua_calls__a_question_parks_and_goes_on_with_its_answer),
     CHECK_TEST(test_lua_calls__a_question_of_a_callee_parks_through_lua),
+    CHECK_TEST(test_lua_calls__a_call_that_waits_below_who_fails_has_a_result),
     CHECK_TEST(test_lua_calls__a_stop_goes_through_lua_as_it_is),
     CHECK_TEST(test_lua_calls__a_timeout_of_a_call_is_an_outcome),
     CHECK_TEST(test_lua_calls__an_escalation_in_create_is_passed_on),

@@ -4,10 +4,11 @@
 // record keeps the rules (support/run_rules.h); what was cut of a calm team ends as it
 // would have undisturbed.
 //
-// CADRE_TEST_SEED is the first team's seed, the others follow; CADRE_TEST_TEAMS how
-// many there are (300). A team that fails is made again by its own seed, with
-// CADRE_TEST_TEAMS=1; what is done to it is drawn too, but threads are as quick as they
-// are.
+// CADRE_TEST_SEED is the first team's seed, the others follow. Without it they are
+// always the same, so that what fails has to do with what was changed; "random" takes
+// others, to look for what nobody has met. CADRE_TEST_TEAMS is how many there are
+// (300). A team that fails is made again by its own seed, with CADRE_TEST_TEAMS=1; what
+// is done to it is drawn too, but threads are as quick as they are.
 #include "support/check.h"
 #include "support/random_trial.h"
 #include "support/random_work.h"
@@ -22,6 +23,7 @@
 #include <unistd.h>
 
 enum {
+    FIRST_SEED = 1,
     N_TEAMS = 300,
     STUCK_SECONDS = 10,
     LONG_RECORD = 6000 // a longer one is not entered again: that takes its square
@@ -32,7 +34,21 @@ static random_trial trial; // the one that is under way
 static uint64_t number_of_test(const char *variable, uint64_t otherwise)
 {
     const char *given = getenv(variable); // NOLINT(concurrency-mt-unsafe)
-    return given ? strtoull(given, NULL, 10) : otherwise;
+    char *end = NULL;
+    if (given == NULL)
+        return otherwise;
+    uint64_t number = strtoull(given, &end, 10);
+    if (!CHECK(given[0] >= '0' && given[0] <= '9' && *end == '\0'))
+        printf("\n  %s=%s: write a number\n", variable, given);
+    return number;
+}
+
+static uint64_t first_seed(void)
+{
+    const char *given = getenv("CADRE_TEST_SEED"); // NOLINT(concurrency-mt-unsafe)
+    if (given != NULL && strcmp(given, "random") == 0)
+        return (uint64_t)time(NULL);
+    return number_of_test("CADRE_TEST_SEED", FIRST_SEED);
 }
 
 // --- What is told of a failure ---
@@ -162,7 +178,7 @@ static void try_calm(random_team *plan)
 static void test_random__runs_end_and_their_records_keep_the_rules(void)
 {
     static const watchdog dog = {random_work_progress, tell_stuck, STUCK_SECONDS};
-    uint64_t first = number_of_test("CADRE_TEST_SEED", (uint64_t)time(NULL));
+    uint64_t first = first_seed();
     uint64_t n = number_of_test("CADRE_TEST_TEAMS", N_TEAMS);
     printf("CADRE_TEST_SEED=%" PRIu64 " ", first);
     fflush(stdout);

@@ -153,14 +153,15 @@ static void test_state_members__tools_are_taken_in_call_order(void)
     team_case_close(&t);
 }
 
-static void test_state_members__a_tool_that_hands_over_leaves_it_alone(void)
+static void test_state_members__a_tool_that_hands_over_counts_too(void)
 {
     open_desk();
     DRIVEN("alice", "call put {\"set\":{\"notes\":1},\"to_bob\":true}");
     DRIVEN("bob", "say done");
     check_runs();
-    state_check_delta(&t, "1/0", "");
-    state_check_delta(&t, "root", "{\"bobs\":\"done\",\"answer\":\"done\"}");
+    state_check_delta(&t, "1/0", "{\"notes\":[1]}");
+    state_check_delta(&t, "root",
+                      "{\"notes\":[1],\"bobs\":\"done\",\"answer\":\"done\"}");
     team_case_close(&t);
 }
 
@@ -197,7 +198,7 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_state_members__goes_along_with_a_transfer),
     CHECK_TEST(test_state_members__is_not_set_by_who_has_handed_over),
     CHECK_TEST(test_state_members__tools_are_taken_in_call_order),
-    CHECK_TEST(test_state_members__a_tool_that_hands_over_leaves_it_alone),
+    CHECK_TEST(test_state_members__a_tool_that_hands_over_counts_too),
     CHECK_TEST(test_state_members__an_answer_is_read_where_a_number_is_wanted),
     CU_TEST_INFO_NULL,
 };

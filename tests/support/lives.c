@@ -8,6 +8,7 @@
 #include "team/kinds.h"
 #include "team/team.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,15 +31,21 @@ typedef struct told {
     int n_commits;
 } told;
 
+static told *memory;
+
+static void map_memory(void)
+{
+    memory = mmap(NULL, sizeof *memory, PROT_READ | PROT_WRITE,
+                  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        abort();
+}
+
+// Tools of several branches may be the first to count.
 static told *shared(void)
 {
-    static told *memory;
-    if (memory == NULL) {
-        memory = mmap(NULL, sizeof *memory, PROT_READ | PROT_WRITE,
-                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-        if (memory == MAP_FAILED)
-            abort();
-    }
+    static pthread_once_t is_mapped = PTHREAD_ONCE_INIT;
+    pthread_once(&is_mapped, map_memory);
     return memory;
 }
 

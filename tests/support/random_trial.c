@@ -170,8 +170,7 @@ static void finish(random_trial *t, cadre_run *run, bool reads)
     if (!t->was_freed)
         t->status = cadre_run_wait(run, &result, &t->err);
     random_trouble_end();
-    // A call that waited when its run was stopped has no result.
-    if (reads && t->status != CADRE_EABORTED && t->status != CADRE_ETIMEOUT)
+    if (reads)
         recorder_check(&told);
     if (!t->was_freed)
         check_result(t, result);
@@ -198,9 +197,7 @@ static bool live(random_trial *t, const cadre_run_config *config)
         t->status = cadre_run_resume(t->team, t->trace, NULL, &run, &t->err);
     if (t->status == CADRE_OK)
         finish(t, run, !cuts && dice_percent(&t->dice, 50));
-    // A start whose first commit was cut may take what it finds for another's.
-    bool was_cut = t->status == CADRE_ESTORE ||
-                   (config != NULL && cuts && t->status == CADRE_EBUSY);
+    bool was_cut = t->status == CADRE_ESTORE;
     t->n_cuts += was_cut;
     CHECK(!was_cut || cuts);
     mortal_store_cut((store_cut){0});

@@ -156,13 +156,13 @@ static bool same_usage(const cadre_usage *a, const cadre_usage *b)
            a->input_tokens == b->input_tokens && a->output_tokens == b->output_tokens;
 }
 
-// A call whose birth was refused, since somebody outside had stopped its agent, counts
-// there all the same.
+// A tool's call that came to its result before its birth was refused, since somebody
+// outside had stopped its agent, counts there all the same.
 static bool may_be_more(const checker *c, int i, const cadre_usage *usage,
                         const cadre_usage *sum)
 {
     return strncmp(row_of(c, i)->mark, "request", 7) == 0 &&
-           usage->model_calls >= sum->model_calls &&
+           usage->model_calls == sum->model_calls &&
            usage->tool_calls >= sum->tool_calls &&
            usage->input_tokens == sum->input_tokens &&
            usage->output_tokens == sum->output_tokens;

@@ -6,7 +6,8 @@
 // 2. When a call completes, its caller takes its delta; of a call that does not
 //    complete it is dropped. A chain of transfers gives its caller the deltas of all.
 // 3. What ran at the same time is taken in call order, never by who was faster: the
-//    branches of a batch when all have ended, the tools of an answer when all are done.
+//    branches of a batch when all have ended, the tools of an answer when all are done;
+//    that of the call which hands over or escalates comes last.
 // 4. How a key takes values is its reducer's. Keys that nobody declared are replaced.
 //    Of two branches of a batch that both set a key that is replaced, the later one in
 //    call order counts as failed. Of two tools of one answer the later one wins.

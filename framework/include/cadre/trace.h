@@ -27,7 +27,9 @@ typedef struct cadre_abort {
     (&(const cadre_abort){.struct_size = sizeof(cadre_abort), __VA_ARGS__})
 
 // Stops a run, or a part of it. Returns when that is recorded, not when it has ended:
-// see cadre_trace_wait. `what` NULL: the whole run. Stopping again changes nothing.
+// see cadre_trace_wait. `what` NULL: the whole run. Stopping again changes nothing. A
+// part of a run that is parked, or goes to rest at that moment, ends when the run is
+// resumed: what becomes of the rest is for its code to say.
 // Errors: ENOTFOUND (no such run; no such frame that lives), EINVAL (it has ended),
 // ESTORE, ENOMEM.
 CADRE_API cadre_status cadre_trace_abort(cadre_runtime *runtime, const char *trace,

@@ -86,6 +86,13 @@ cadre_status cdr_parse_duration_ms(const char *text, int64_t *out, cadre_error *
     return parse(&duration_kind, text, out, err);
 }
 
+bool cdr_is_zero_quantity(const char *text)
+{
+    const char *rest = text + strspn(text, "0");
+    return rest != text && (*rest == '\0' || find_unit(&duration_kind, rest) != NULL ||
+                            find_unit(&size_kind, rest) != NULL);
+}
+
 const char *cdr_duration_text(int64_t ms, char text[CDR_DURATION_TEXT_SIZE])
 {
     const unit *best = &duration_kind.units[0];

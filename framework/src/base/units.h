@@ -8,11 +8,15 @@
 
 #include "cadre/error.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 // Reads a duration. `0s` is 0: whether that is allowed is the caller's rule. `out`
 // is untouched on failure. Errors: EINVAL (says what was expected and what came).
 cadre_status cdr_parse_duration_ms(const char *text, int64_t *out, cadre_error *err);
+
+// Is it 0, with one of their units or none? Where 0 is refused a unit is no advice.
+bool cdr_is_zero_quantity(const char *text);
 
 #define CDR_DURATION_TEXT_SIZE 24
 

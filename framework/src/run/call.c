@@ -170,6 +170,8 @@ static cadre_status enter_locked(cadre_frame *frame, cdr_birth *birth,
     if (status == CADRE_EDIVERGED)
         frame->work->sticky = status;
     assert(status != CADRE_OK || *child != NULL);
+    if (status == CADRE_OK)
+        (*child)->is_scoped = birth->scope != NULL;
     if (status == CADRE_OK && *how != CDR_ENTERED_RECORD)
         birth->scope = NULL; // it is the frame's now
     if (status == CADRE_OK && *how == CDR_ENTERED_NEW) {
@@ -279,7 +281,7 @@ static void ran_from_record(const cadre_frame *child, cdr_ran *ran)
 
 // A delegate's answer is its caller's, unless that sets another. One that escalates
 // without a word leaves the answer of who spoke before.
-static void take_answer(cdr_work *work, const cdr_ran *ran, bool has_scope)
+static void take_answer(cdr_work *work, const cdr_ran *ran, bool is_scoped)
 {
     if (ran->stop_reason == CADRE_STOP_ESCALATED &&
         cdr_text_bytes(ran->output)[0] == '\0')
@@ -289,7 +291,7 @@ static void take_answer(cdr_work *work, const cdr_ran *ran, bool has_scope)
     work->answered_by = ran->agent;
     // Handing over within a scope of its own is the caller's work, so is its end.
     work->answer_reason =
-        (unsigned char)(has_scope ? ran->stop_reason : CADRE_STOP_NONE);
+        (unsigned char)(is_scoped ? ran->stop_reason : CADRE_STOP_NONE);
 }
 
 // A frame with a named key answers from its record later: with what its chain gave.
@@ -307,14 +309,14 @@ static void keep_for_name_locked(cadre_frame *child, const cdr_ran *ran)
 }
 
 // What a call returns that failed: its child's failure.
-static cadre_status take_failure(cdr_work *work, const cdr_ran *ran, bool has_scope,
+static cadre_status take_failure(cdr_work *work, const cdr_ran *ran, bool is_scoped,
                                  cadre_error *err)
 {
     const cdr_failure *failure = ran->failure;
     cdr_failure_unref(work->child_failure);
     work->child_failure = cdr_failure_ref(ran->failure);
     work->child_reason =
-        (unsigned char)(has_scope ? ran->stop_reason : CADRE_STOP_NONE);
+        (unsigned char)(is_scoped ? ran->stop_reason : CADRE_STOP_NONE);
     if (failure == NULL)
         return cadre_fail_class(err, CADRE_EFAILED, CADRE_CLASS_ERROR, false,
                                 "no memory");
@@ -341,7 +343,7 @@ void cdr_release_call(const cadre_frame *frame, cadre_frame *child, const cdr_ra
 }
 
 static cadre_status take_outcome(cadre_frame *frame, const cdr_ran *ran,
-                                 bool is_delegate, bool has_scope, cadre_error *err)
+                                 bool is_delegate, bool is_scoped, cadre_error *err)
 {
     cadre_status status = cdr_frame_stopped(frame, err);
     if (status != CADRE_OK)
@@ -351,10 +353,10 @@ static cadre_status take_outcome(cadre_frame *frame, const cdr_ran *ran,
         return cdr_fail_sticky(frame, err);
     }
     if (ran->status != CADRE_FRAME_COMPLETED)
-        return take_failure(frame->work, ran, has_scope, err);
+        return take_failure(frame->work, ran, is_scoped, err);
     if (!is_delegate)
         return CADRE_OK; // an escalation is of the callee's conversation
-    take_answer(frame->work, ran, has_scope);
+    take_answer(frame->work, ran, is_scoped);
     return ran->stop_reason == CADRE_STOP_ESCALATED ? CADRE_ESCALATED : CADRE_OK;
 }
 
@@ -362,7 +364,7 @@ cadre_status cdr_leave_call(cadre_frame *frame, cadre_frame *child, cdr_ran *ran
                             cadre_outcome *out, cadre_error *err)
 {
     bool is_delegate = child->conversation == frame->conversation;
-    bool has_scope = child->scope != NULL;
+    bool is_scoped = child->is_scoped;
     const char *callee = child->name;
     cdr_ran recorded;
     if (ran == NULL) {
@@ -374,7 +376,7 @@ cadre_status cdr_leave_call(cadre_frame *frame, cadre_frame *child, cdr_ran *ran
     cdr_state_take(frame, callee, ran);
     if (out != NULL)
         outcome_fill(frame, ran, out);
-    cadre_status status = take_outcome(frame, ran, is_delegate, has_scope, err);
+    cadre_status status = take_outcome(frame, ran, is_delegate, is_scoped, err);
     cdr_ran_fini(ran);
     return status;
 }

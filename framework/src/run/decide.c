@@ -1,6 +1,7 @@
 // See decide.h.
 #include "run/decide.h"
 
+#include "run/state.h"
 #include "run/tool_result.h"
 #include "run/transfer.h"
 #include "tree/outbox.h"
@@ -89,7 +90,7 @@ static void pass_by(const cadre_agent *to, const verdict *winner, verdict *v)
 static cadre_status decide_entry(cadre_frame *frame, const cdr_tool_entry *entry,
                                  const verdict *winner, verdict *v, cadre_error *err)
 {
-    if (entry->escalation != NULL) {
+    if (cdr_tool_escalates(entry)) {
         decide_escalation(frame, winner, v);
         return CADRE_OK;
     }
@@ -153,12 +154,14 @@ static cadre_status write_transfers(cadre_frame *frame, cdr_round *round,
         if (v->word == NULL || entry->is_settled)
             continue;
         tell_transfer_locked(frame, entry, v);
-        cdr_tool_settle_locked(frame, entry,
-                               &(cdr_tool_result){.code = v->code,
-                                                  .text = v->decision.text,
-                                                  .to = i == winner && !v->is_escalation
-                                                            ? v->decision.to->info.name
-                                                            : ""});
+        cdr_tool_settle_locked(
+            frame, entry,
+            &(cdr_tool_result){.code = v->code,
+                               .text = v->decision.text,
+                               .is_escalation = i == winner && v->is_escalation,
+                               .to = i == winner && !v->is_escalation
+                                         ? v->decision.to->info.name
+                                         : ""});
     }
     if (status == CADRE_OK && winner < round->n_entries &&
         !verdicts[winner].is_escalation)
@@ -183,7 +186,7 @@ static cadre_status decide_all(cadre_frame *frame, const cdr_round *round,
     for (size_t i = 0; i < n; i++) {
         const cdr_tool_entry *entry = &round->entries[i];
         verdict *v = &all->of[i];
-        if (entry->target == NULL && entry->escalation == NULL)
+        if (entry->target == NULL && !cdr_tool_escalates(entry))
             continue;
         if (all->stop < n) {
             pass_over(v);
@@ -201,6 +204,16 @@ static cadre_status decide_all(cadre_frame *frame, const cdr_round *round,
     return CADRE_OK;
 }
 
+// What the winner has added. The record of a frame that handed over has it already.
+static cadre_status take_state(cadre_frame *frame, const cdr_round *round,
+                               const verdicts *all, cadre_error *err)
+{
+    const cdr_tool_entry *entry = &round->entries[all->winner];
+    if (entry->is_settled && !all->of[all->winner].is_escalation)
+        return CADRE_OK;
+    return cdr_state_take_call(frame, entry, err);
+}
+
 cadre_status cdr_decide_turn(cadre_frame *frame, cdr_round *round, cadre_error *err)
 {
     size_t n = round->n_entries;
@@ -208,6 +221,8 @@ cadre_status cdr_decide_turn(cadre_frame *frame, cdr_round *round, cadre_error *
     if (all.of == NULL)
         return cadre_fail(err, CADRE_ENOMEM, "no memory for a transfer");
     cadre_status status = decide_all(frame, round, &all, err);
+    if (status == CADRE_OK && all.winner < n)
+        status = take_state(frame, round, &all, err);
     if (status == CADRE_OK)
         status = write_transfers(frame, round, all.of, all.winner, err);
     if (status == CADRE_OK && all.stop < n)

@@ -6,7 +6,9 @@
 //    wins. A transfer after it is not asked of the controller and does not count.
 // 2. Each of these calls gets its result only now, so the model reads the truth. The
 //    results and the target's frame are one commit.
-// 3. Where a controller stops the run, nothing after it is decided.
+// 3. What the winner added to the state counts, after that of all other calls and
+//    before the target is there; what a refused one added does not.
+// 4. Where a controller stops the run, nothing after it is decided.
 //
 // Thread: the frame's strand.
 #ifndef CDR_DECIDE_H

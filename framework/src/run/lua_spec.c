@@ -132,11 +132,14 @@ static cadre_status read_options(const json_t *spec, cadre_call *out, cadre_erro
     const json_t *quiet = json_object_get(spec, "quiet");
     cadre_error why = CADRE_ERROR_INIT;
     cadre_status status = cdr_lua_text(spec, "timeout", &timeout, err);
+    if (status == CADRE_OK && timeout && cdr_is_zero_quantity(timeout))
+        status = cadre_fail(err, CADRE_EINVAL,
+                            "'timeout': write a duration above 0, or leave it out; got "
+                            "'%.20s'",
+                            timeout);
     if (status == CADRE_OK && timeout &&
-        (cdr_parse_duration_ms(timeout, &out->timeout_ms, &why) != CADRE_OK ||
-         out->timeout_ms == 0))
-        status = cadre_fail(err, CADRE_EINVAL, "'timeout': %s",
-                            why.text[0] ? why.text : "it must be longer than 0");
+        cdr_parse_duration_ms(timeout, &out->timeout_ms, &why) != CADRE_OK)
+        status = cadre_fail(err, CADRE_EINVAL, "'timeout': %s", why.text);
     if (json_is_true(quiet))
         out->flags |= CADRE_CALL_QUIET;
     else if (status == CADRE_OK && quiet && !json_is_boolean(quiet))

@@ -118,6 +118,26 @@ static cadre_status note_conversation(void *ctx, const cadre_conversation_row *r
     return CADRE_OK;
 }
 
+static cadre_status note_trace(void *ctx, const cadre_trace_row *row, cadre_error *err)
+{
+    (void)row;
+    (void)err;
+    *(bool *)ctx = true;
+    return CADRE_OK;
+}
+
+// Was the first commit kept, though it was reported as failed? It was as a whole, or
+// nothing of it.
+static bool has_begun(const cdr_tree *tree)
+{
+    bool is_there = false;
+    const cadre_query query = {.kind = CADRE_QUERY_TRACE, .trace = tree->trace};
+    const cadre_store_reader reader = {.trace = note_trace, .ctx = &is_there};
+    const cadre_store_ops *store = tree->runtime->store_ops;
+    return store->read(tree->runtime->store, &query, &reader, NULL) == CADRE_OK &&
+           is_there;
+}
+
 // Has another process gone on with the session since this one read it?
 static bool has_moved(cdr_tree *tree, const char *name, const cdr_session_size *read)
 {
@@ -140,7 +160,7 @@ cadre_status cdr_session_store_start(cdr_tree *tree, const char *name,
                           "session '%s': %s and is not at its end: wait for it, answer "
                           "what it asks, or resume it if it was cut",
                           name, tree->lost.text);
-    if (has_moved(tree, name, read))
+    if (!has_begun(tree) && has_moved(tree, name, read))
         return cadre_fail_class(err, CADRE_EBUSY, CADRE_CLASS_ERROR, true,
                                 "session '%s': another run went on with it at the same "
                                 "moment; try again",

@@ -172,20 +172,32 @@ cadre_status cdr_state_take_step(cadre_frame *frame, const cadre_frame *step,
                : CADRE_OK;
 }
 
-cadre_status cdr_state_take_round(cadre_frame *frame, cdr_round *round,
+static bool is_undecided(const cdr_tool_entry *entry)
+{
+    return entry->target != NULL || cdr_tool_escalates(entry);
+}
+
+// An open call's is still that of its frame.
+cadre_status cdr_state_take_call(cadre_frame *frame, const cdr_tool_entry *entry,
+                                 cadre_error *err)
+{
+    cadre_error why = CADRE_ERROR_INIT;
+    json_t *delta =
+        entry->is_settled || entry->frame == NULL ? entry->delta : entry->frame->delta;
+    cadre_status status = cdr_delta_add(frame, delta, &why);
+    if (status != CADRE_OK)
+        cadre_fail_class(err, status, why.error_class, false, "agent '%s': %s",
+                         frame->name, why.text);
+    return status;
+}
+
+cadre_status cdr_state_take_round(cadre_frame *frame, const cdr_round *round,
                                   cadre_error *err)
 {
     cadre_status status = CADRE_OK;
-    for (size_t i = 0; i < round->n_entries && status == CADRE_OK; i++) {
-        cdr_tool_entry *entry = &round->entries[i];
-        cadre_error why = CADRE_ERROR_INIT;
-        status = cdr_delta_add(frame, entry->delta, &why);
-        cdr_json_unshare(entry->delta);
-        entry->delta = NULL;
-        if (status != CADRE_OK)
-            cadre_fail_class(err, status, why.error_class, false, "agent '%s': %s",
-                             frame->name, why.text);
-    }
+    for (size_t i = 0; i < round->n_entries && status == CADRE_OK; i++)
+        if (!is_undecided(&round->entries[i]))
+            status = cdr_state_take_call(frame, &round->entries[i], err);
     return status;
 }
 

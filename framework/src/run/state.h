@@ -37,8 +37,14 @@ void cdr_state_take(cadre_frame *frame, const char *callee, cdr_ran *ran);
 cadre_status cdr_state_take_step(cadre_frame *frame, const cadre_frame *step,
                                  cadre_error *err);
 
-// Takes what the tools of an answer have added, in call order, when all are done.
-cadre_status cdr_state_take_round(cadre_frame *frame, cdr_round *round,
+// Takes what the tools of an answer have added, in call order, when all are done; but
+// not of those that asked to hand over or to escalate.
+cadre_status cdr_state_take_round(cadre_frame *frame, const cdr_round *round,
                                   cadre_error *err);
+
+// Takes that of one: the call that was decided to have its way. Any other of them
+// fails, and what it added is dropped.
+cadre_status cdr_state_take_call(cadre_frame *frame, const cdr_tool_entry *entry,
+                                 cadre_error *err);
 
 #endif

@@ -148,13 +148,19 @@ static json_t *value_of(cadre_frame *frame, cadre_frame *child, const cadre_step
     return value;
 }
 
-static void leave_step(cadre_frame *frame, cadre_frame *child)
+// One that did well leaves it at the failure of who was called before; live and from
+// the record alike.
+static void leave_step(cadre_frame *frame, cadre_frame *child, cdr_entered how)
 {
+    cdr_work *work = frame->work;
     cdr_mutex_lock(&frame->tree->mu);
-    cdr_failure_unref(frame->work->child_failure);
-    frame->work->child_failure = cdr_failure_ref(child->failure);
-    frame->work->child_reason = CADRE_STOP_NONE;
-    cdr_frame_release_locked(child);
+    if (child->failure != NULL) {
+        cdr_failure_unref(work->child_failure);
+        work->child_failure = cdr_failure_ref(child->failure);
+        work->child_reason = CADRE_STOP_NONE;
+    }
+    if (how != CDR_ENTERED_RECORD)
+        cdr_frame_release_locked(child);
     cdr_mutex_unlock(&frame->tree->mu);
 }
 
@@ -174,8 +180,7 @@ cadre_status cadre_frame_step(cadre_frame *frame, const cadre_step *step, json_t
         frame->work->sticky = CADRE_EPARKED;
         return cdr_fail_sticky(frame, err);
     }
-    if (how != CDR_ENTERED_RECORD)
-        leave_step(frame, child);
+    leave_step(frame, child, how);
     status = cdr_frame_stopped(frame, err);
     if (status == CADRE_OK && value == NULL)
         status = cadre_fail_class(err, CADRE_EFAILED, failure.error_class,

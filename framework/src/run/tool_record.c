@@ -43,17 +43,21 @@ void cdr_tool_record_take(cdr_tool_entry *entry, cdr_entered how)
         result = atomic_load_explicit(entry->result, memory_order_acquire);
     entry->is_settled = true;
     entry->code = result == NULL ? CADRE_RESULT_ABORTED : result->m.code;
+    entry->has_escalated = entry->frame->stop_reason == CADRE_STOP_ESCALATED;
     entry->delta = cdr_json_share(entry->frame->delta);
     if (result != NULL && cdr_tool_is_bad_call(entry->code))
         entry->complaint = strdup(result->m.text);
     take_hook_record(entry);
 }
 
-// Whichever tool asked for it, a transfer that was done stands in the record.
+// Whichever tool asked for it, a transfer that was done stands in the record, and so
+// does an escalation.
 static bool note_done(cadre_frame *frame, cdr_tool_entry *entry)
 {
     const cdr_message *result =
         atomic_load_explicit(entry->result, memory_order_acquire);
+    if (entry->has_escalated)
+        return true;
     if (result == NULL || result->m.to[0] == '\0')
         return false;
     cdr_mutex_lock(&frame->tree->mu);

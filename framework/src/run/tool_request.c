@@ -2,7 +2,6 @@
 #include "run/tool_request.h"
 
 #include "run/tool_result.h"
-#include "tree/delta.h"
 
 #include <string.h>
 
@@ -30,10 +29,6 @@ void cdr_tool_request_by_name(cadre_frame *frame, cdr_tool_entry *entry)
 
 void cdr_tool_request_take(cdr_tool_entry *entry, cdr_work *work)
 {
-    if (work->target != NULL) {
-        cdr_json_unshare(entry->frame->delta);
-        entry->frame->delta = NULL;
-    }
     entry->target = work->target;
     entry->target_message = work->target_message;
     entry->escalation = work->escalation;

@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "run/progress.h"
+#include "tree/call_result.h"
 #include "tree/delta.h"
 #include "tree/ending.h"
 #include "tree/outbox.h"
@@ -18,7 +19,8 @@ static void frame_ending(const cdr_tool_result *result, cdr_ending *ending)
 {
     cadre_result_code code = result->code;
     ending->status = CADRE_FRAME_COMPLETED;
-    ending->stop_reason = CADRE_STOP_FINAL;
+    ending->stop_reason =
+        result->is_escalation ? CADRE_STOP_ESCALATED : CADRE_STOP_FINAL;
     if (code == CADRE_RESULT_TIMEOUT) {
         ending->status = CADRE_FRAME_TIMEOUT;
         ending->stop_reason = CADRE_STOP_TIMEOUT;
@@ -89,46 +91,12 @@ static char *noted(const cadre_frame *frame, const cdr_tool_entry *entry,
     return cdr_buf_take(&buf);
 }
 
-static int64_t tell_result_locked(cdr_tool_entry *entry, const cdr_tool_result *result,
-                                  const char *text)
+int64_t cdr_tool_tell_abandoned_locked(const cdr_tool_entry *entry)
 {
-    cadre_frame *frame = entry->frame;
-    int64_t now = cdr_clock_now_ns(frame->tree->runtime->clock);
-    cadre_event event = {.type = CADRE_EVENT_TOOL_RESULT};
-    event.u.tool_result.call_id = entry->call->id;
-    event.u.tool_result.name = entry->call->name;
-    event.u.tool_result.result = text;
-    event.u.tool_result.code = result->code;
-    event.u.tool_result.duration_ms = (now - frame->started_ns) / 1000000;
-    return cdr_outbox_event_locked(frame, &event, NULL, true);
-}
-
-// Says the result in the conversation. False: no memory.
-static bool say_result_locked(cadre_frame *frame, const cadre_message *said)
-    CDR_REQUIRES(frame->tree->mu)
-{
-    cdr_message *message = cdr_message_new(said, (cadre_id){0, 0}, frame->id);
-    if (message == NULL || !cdr_conversation_append_take(frame->conversation, message))
-        return false;
-    cdr_outbox_message_locked(frame, frame->conversation, message);
-    return true;
-}
-
-int64_t cdr_tool_tell_abandoned_locked(cadre_frame *frame, cdr_tool_entry *entry)
-{
-    cdr_tool_result result = {.code = CADRE_RESULT_ABORTED, .text = "aborted"};
-    int64_t seq = tell_result_locked(entry, &result, result.text);
-    cadre_message said = {.role = CADRE_ROLE_TOOL,
-                          .agent = frame->name,
-                          .to = "",
-                          .text = result.text,
-                          .call_id = entry->call->id,
-                          .tool_name = entry->call->name,
-                          .seq = seq,
-                          .code = result.code};
-    if (!say_result_locked(frame, &said))
-        cadre_fail(&frame->tree->lost, CADRE_ESTORE, "no memory for a tool's result");
-    return seq;
+    return cdr_call_result_say_locked(entry->frame,
+                                      &(cdr_call_result){.call = entry->call,
+                                                         .code = CADRE_RESULT_ABORTED,
+                                                         .text = "aborted"});
 }
 
 void cdr_tool_settle_locked(cadre_frame *frame, cdr_tool_entry *entry,
@@ -149,18 +117,11 @@ void cdr_tool_settle_locked(cadre_frame *frame, cdr_tool_entry *entry,
                          .failure = failure_of_result(frame, result),
                          .own = {.tool_calls = 1}};
     frame_ending(result, &ending);
-    ending.seq = tell_result_locked(entry, result, text);
-    cadre_message said = {.role = CADRE_ROLE_TOOL,
-                          .agent = frame->name,
-                          .to = result->to,
-                          .text = text,
-                          .call_id = entry->call->id,
-                          .tool_name = entry->call->name,
-                          .seq = ending.seq,
-                          .code = result->code};
-    bool ok = say_result_locked(frame, &said) && output != NULL;
-    // Without its result the model would take the call for an interrupted one.
-    if (!ok)
+    ending.seq = cdr_call_result_say_locked(
+        entry->frame,
+        &(cdr_call_result){
+            .call = entry->call, .code = result->code, .text = text, .to = result->to});
+    if (output == NULL)
         cadre_fail(&frame->tree->lost, CADRE_ESTORE, "no memory for a tool's result");
     cdr_frame_end_locked(entry->frame, &ending);
     entry->delta = cdr_json_share(entry->frame->delta);

@@ -11,6 +11,7 @@ typedef struct cdr_tool_result {
     cadre_result_code code;
     const char *text;
     const char *to;                // of a transfer that was done; else "" or NULL
+    bool is_escalation;            // one that has its way: it ends the agent's work
     bool is_of_hook;               // a hook gave it in place of the tool
     const cadre_error *hook_error; // a hook of the call failed, with the code `aborted`
 } cdr_tool_result;
@@ -35,7 +36,7 @@ void cdr_tool_settle(cadre_frame *frame, cdr_tool_entry *entry, cadre_result_cod
                      const char *text);
 
 // Says that a call was stopped whose frame ends without it. Gives the seq of that.
-int64_t cdr_tool_tell_abandoned_locked(cadre_frame *frame, cdr_tool_entry *entry)
-    CDR_REQUIRES(frame->tree->mu);
+int64_t cdr_tool_tell_abandoned_locked(const cdr_tool_entry *entry)
+    CDR_REQUIRES(entry->frame->tree->mu);
 
 #endif

@@ -125,7 +125,7 @@ void cdr_round_abandon_locked(cadre_frame *frame, cadre_frame *tool,
     for (size_t i = 0; round != NULL && i < round->n_entries; i++) {
         if (round->entries[i].frame != tool)
             continue;
-        own.seq = cdr_tool_tell_abandoned_locked(frame, &round->entries[i]);
+        own.seq = cdr_tool_tell_abandoned_locked(&round->entries[i]);
         own.own.tool_calls = 1;
     }
     cdr_frame_end_locked(tool, &own);

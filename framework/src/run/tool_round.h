@@ -27,19 +27,26 @@ typedef struct cdr_tool_entry {
     char *target, *target_message; // it asked for a transfer
     char *escalation;              // it asked to escalate: why
     int64_t timeout_ms;            // 0: the tool's
-    bool is_again;    // from the record: the run was cut before it had a result
-    bool was_running; // it had started when the run was cut
-    bool was_waiting; // it had started, and waited for a person
-    bool is_parked;   // it waits for a person
-    bool is_denied;   // by a person
-    bool is_of_hook;  // its result, which a hook gave in place of the tool
-    bool is_settled;  // also by its record
+    bool is_again;      // from the record: the run was cut before it had a result
+    bool was_running;   // it had started when the run was cut
+    bool was_waiting;   // it had started, and waited for a person
+    bool is_parked;     // it waits for a person
+    bool is_denied;     // by a person
+    bool is_of_hook;    // its result, which a hook gave in place of the tool
+    bool is_settled;    // also by its record
+    bool has_escalated; // as its record has it
     cadre_result_code code;
     char *raw; // what it had come to when the run was cut, before its hooks; NULL
     cadre_result_code raw_code;
     cadre_error *hook_error; // a hook of the call failed; NULL: none did
     char *complaint; // what the model was told of a bad call; NULL when it was none
 } cdr_tool_entry;
+
+// Has it asked to end the agent's work, now or in the record?
+static inline bool cdr_tool_escalates(const cdr_tool_entry *entry)
+{
+    return entry->escalation != NULL || entry->has_escalated;
+}
 
 // What a round repeats: see run/progress.h.
 typedef struct cdr_recurrence {

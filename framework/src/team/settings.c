@@ -86,6 +86,25 @@ static json_t *convert_array(conversion *c, const json_t *schema, const json_t *
     return converted;
 }
 
+// None at all, with or without a unit, where there must be some: a unit would not help.
+static bool is_wrong_zero(const json_t *schema, const json_t *value)
+{
+    const char *text = json_string_value(value);
+    if (json_integer_value(json_object_get(schema, "minimum")) < 1)
+        return false;
+    return text == NULL ? json_integer_value(value) == 0 : cdr_is_zero_quantity(text);
+}
+
+static void report_zero(conversion *c, const json_t *schema,
+                        const cdr_schema_slot *slot)
+{
+    char brief[CDR_BRIEF_SIZE];
+    cdr_schema_walk_report(&c->walk, slot,
+                           "write a %s above 0, or leave it out; got %s",
+                           json_string_value(json_object_get(schema, "format")),
+                           cdr_brief_json(brief, slot->value));
+}
+
 // A quantity as people wrote it: its bounds count milliseconds or bytes, which the
 // schema check cannot see in a text.
 static bool is_within(conversion *c, const json_t *schema, const cdr_schema_slot *slot,
@@ -125,6 +144,10 @@ static json_t *convert_quantity(conversion *c, const json_t *schema,
 {
     cadre_error err = CADRE_ERROR_INIT;
     int64_t number = json_integer_value(slot->value);
+    if (is_wrong_zero(schema, slot->value)) {
+        report_zero(c, schema, slot);
+        return NULL;
+    }
     if (json_is_string(slot->value) &&
         parse(json_string_value(slot->value), &number, &err) != CADRE_OK) {
         cdr_schema_walk_report(&c->walk, slot, "%s", err.text);

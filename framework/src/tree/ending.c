@@ -1,6 +1,7 @@
 // See ending.h.
 #include "tree/ending.h"
 
+#include "tree/call_result.h"
 #include "tree/children.h"
 #include "tree/delta.h"
 #include "tree/outbox.h"
@@ -51,6 +52,21 @@ static void tell_end_locked(cadre_frame *frame, const cdr_ending *ending)
     cdr_outbox_end_locked(frame, &ending->own, now);
 }
 
+// A call has its result all the same.
+static void end_open_locked(cadre_frame *frame)
+{
+    cdr_ending ending = {.status = CADRE_FRAME_ABORTED,
+                         .stop_reason = CADRE_STOP_ABORTED};
+    const cadre_tool_call *call = cdr_call_of_locked(frame);
+    if (call != NULL) {
+        ending.seq = cdr_call_result_say_locked(
+            frame, &(cdr_call_result){
+                       .call = call, .code = CADRE_RESULT_ABORTED, .text = "aborted"});
+        ending.own.tool_calls = 1;
+    }
+    cdr_frame_end_locked(frame, &ending);
+}
+
 // Frames nobody works on, bottom-up: calls of a turn that was stopped, and what a cut
 // run left open.
 static void end_open_children_locked(cadre_frame *frame)
@@ -62,8 +78,7 @@ static void end_open_children_locked(cadre_frame *frame)
         assert(child->work == NULL &&
                (child->is_loaded || child->status != CADRE_FRAME_RUNNING));
         cdr_frame_mark_locked(child, CDR_MARK_OWNER);
-        cdr_frame_end_locked(child, &(cdr_ending){.status = CADRE_FRAME_ABORTED,
-                                                  .stop_reason = CADRE_STOP_ABORTED});
+        end_open_locked(child);
     }
 }
 
@@ -92,7 +107,8 @@ void cdr_frame_end_locked(cadre_frame *frame, const cdr_ending *ending)
     frame->stop_reason = (unsigned char)ending->stop_reason;
     frame->output = cdr_text_ref(ending->output);
     frame->failure = ending->failure;
-    cdr_usage_add(&frame->usage, &ending->own);
+    if (!frame->is_refused) // else it is not in the record, and nothing was done
+        cdr_usage_add(&frame->usage, &ending->own);
     end_state(frame);
     tell_end_locked(frame, ending);
     cdr_race_look_locked(frame);

@@ -75,3 +75,17 @@ bool cdr_key_make(cadre_frame *parent, const char *name, char key[CDR_KEY_SIZE])
     key[len] = '\0';
     return true;
 }
+
+bool cdr_key_is_of_call(const char *key, size_t *index)
+{
+    static const char digits[] = "0123456789";
+    size_t turn = strspn(key, digits);
+    if (turn == 0 || key[turn] != '/')
+        return false;
+    const char *nth = key + turn + 1;
+    size_t len = strspn(nth, digits);
+    if (len == 0 || nth[len] != '\0')
+        return false;
+    *index = (size_t)strtoull(nth, NULL, 10);
+    return true;
+}

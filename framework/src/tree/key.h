@@ -17,4 +17,8 @@ enum {
 // Writes the key of the parent's next call of this name. False: no memory.
 bool cdr_key_make(cadre_frame *parent, const char *name, char key[CDR_KEY_SIZE]);
 
+// Is it "<turn>/<index>", the key of what a model called for, and of no step? Then
+// `index` is set.
+bool cdr_key_is_of_call(const char *key, size_t *index);
+
 #endif

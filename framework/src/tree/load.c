@@ -5,6 +5,7 @@
 #include "tree/delta.h"
 #include "tree/ending.h"
 #include "tree/id_table.h"
+#include "tree/key.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -201,24 +202,13 @@ static bool is_asked(const cadre_frame *model)
                                    model->status != CADRE_FRAME_COMPLETED);
 }
 
-// "turn/index": what a model called for, and no step.
-static bool is_of_round(const char *key)
-{
-    static const char digits[] = "0123456789";
-    size_t turn = strspn(key, digits);
-    if (turn == 0 || key[turn] != '/')
-        return false;
-    const char *index = key + turn + 1;
-    size_t len = strspn(index, digits);
-    return len > 0 && index[len] == '\0';
-}
-
 static void count_call(cdr_tree *tree, const cadre_frame *frame)
 {
+    size_t index = 0;
     if (frame->kind == CDR_FRAME_MODEL)
         tree->n_model_calls += is_asked(frame) ? 1 : 0;
     else if (frame->kind == CDR_FRAME_TOOL && frame->status != CADRE_FRAME_PENDING &&
-             is_of_round(frame->key))
+             cdr_key_is_of_call(frame->key, &index))
         tree->n_tool_calls++;
 }
 

@@ -90,6 +90,20 @@ void cdr_tree_take_mark(cdr_tree *tree, cadre_id frame, const char *reason)
     cdr_mutex_unlock(&tree->mu);
 }
 
+// Few are refused at once, and what lives is little by then.
+void cdr_tree_note_refused_locked(cdr_tree *tree, const cadre_fact *facts, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!facts[i].refused || facts[i].type != CADRE_FACT_FRAME)
+            continue;
+        cadre_frame *at = tree->root;
+        while (at != NULL && !cadre_id_equal(at->id, facts[i].u.frame.id))
+            at = next_below(at, tree->root);
+        if (at != NULL)
+            at->is_refused = true;
+    }
+}
+
 bool cdr_frame_expire(cadre_frame *frame)
 {
     cdr_tree *tree = frame->tree;

@@ -378,8 +378,12 @@ static void flush_once_locked(cdr_tree *tree) CDR_REQUIRES(tree->mu)
     cdr_mutex_unlock(&tree->mu);
     if (err.status == CADRE_OK && batch.n_facts > 0)
         tree->runtime->store_ops->commit(tree->runtime->store, &commit, &err);
-    if (err.status == CADRE_OK && has_refused(&batch))
+    if (err.status == CADRE_OK && has_refused(&batch)) {
+        cdr_mutex_lock(&tree->mu);
+        cdr_tree_note_refused_locked(tree, batch.facts, batch.n_facts);
+        cdr_mutex_unlock(&tree->mu);
         cdr_watch_look(tree->runtime, &err);
+    }
     if (err.status == CADRE_OK)
         show_take(tree, batch.events);
     else

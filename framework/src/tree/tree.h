@@ -98,6 +98,7 @@ struct cadre_frame {
     bool is_quiet;    // or below one
     bool is_named;    // the parent named its key
     bool is_transfer; // entered by a transfer
+    bool is_scoped;   // by a call that gave it a scope, also when its record answers
     bool is_loaded;   // from the record, not entered again yet
     bool was_running; // and it had started when the run was cut
     bool was_waiting; // and it had started, and waited for a person
@@ -105,6 +106,7 @@ struct cadre_frame {
     bool is_pinned;   // a straggler may still look at it; tree/abandon.h
     bool is_retired;  // freed but for that
     bool is_silent;   // nothing of it is told any more
+    bool is_refused;  // its birth was: somebody outside had stopped what it is below
     bool is_given_up; // ended; its thread went on, and owns its state and delta
     union {
         cadre_frame *source;     // live: who transferred to it, for return_to_source
@@ -251,6 +253,10 @@ void cdr_tree_keep_reason(cdr_tree *tree, const char *reason);
 // Somebody outside has marked a frame of this tree: "request", "request: why". One that
 // is not there any more has ended.
 void cdr_tree_take_mark(cdr_tree *tree, cadre_id frame, const char *reason);
+
+// Notes which frames the store has refused, since somebody outside had stopped what
+// they are below: what they would have used is not counted.
+void cdr_tree_note_refused_locked(cdr_tree *tree, const cadre_fact *facts, size_t n);
 
 // The word of a mark in the store, and what a word there stands for.
 const char *cdr_mark_name(cdr_mark mark);
