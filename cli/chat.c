@@ -160,11 +160,12 @@ static void tell_help(void)
     fputs("A line is said to the team; one that ends in a backslash goes on on the\n"
           "next. Ctrl-C stops the team's turn, Ctrl-D ends the conversation.\n"
           "\n"
-          "  /tree     who called whom in the last turn\n"
-          "  /session  the name of this conversation\n"
-          "  /help     this\n"
-          "  /exit     ends the conversation\n"
-          "  //TEXT    says /TEXT to the team\n",
+          "  /file PATH  shows the model this file with the next line\n"
+          "  /tree       who called whom in the last turn\n"
+          "  /session    the name of this conversation\n"
+          "  /help       this\n"
+          "  /exit       ends the conversation\n"
+          "  //TEXT      says /TEXT to the team\n",
           stderr);
 }
 
@@ -415,10 +416,24 @@ static void say(chat *it, const char *text)
     make_run(it);
     free(it->request.input);
     it->request.input = NULL;
-    if (it->request.not_started == CADRE_OK)
+    if (it->request.not_started == CADRE_OK) {
+        cli_files_fini(&it->request.files);
         settle(it);
-    else
+    } else {
         take_refusal(it);
+    }
+}
+
+static void take_file(chat *it, const char *path)
+{
+    const char *why = cli_files_add(&it->request.files, path);
+
+    if (why) {
+        cli_report("'%s': %s", path, why);
+        it->exit_status = CLI_EXIT_USAGE;
+    } else {
+        cli_report_note("'%s' comes with the next line", path);
+    }
 }
 
 static void obey(chat *it, const char *word)
@@ -431,6 +446,8 @@ static void obey(chat *it, const char *word)
         tell_tree(it);
     } else if (strcmp(word, "/session") == 0) {
         tell_session(it);
+    } else if (strncmp(word, "/file ", 6) == 0) {
+        take_file(it, word + 6 + strspn(word + 6, " "));
     } else {
         cli_report("no such command: '%s'; see /help, and // says a slash to the team",
                    word);
@@ -567,11 +584,12 @@ const cadre_command cadre_command_chat = {
         "and --session goes on with it later. A line that ends in a backslash goes\n"
         "on on the next one; --timeout is for each turn.\n"
         "\n"
-        "  /tree     who called whom in the last turn\n"
-        "  /session  the name of this conversation\n"
-        "  /help     what can be typed\n"
-        "  /exit     ends the conversation, as Ctrl-D does\n"
-        "  //TEXT    says /TEXT to the team\n"
+        "  /file PATH  shows the model this file with the next line\n"
+        "  /tree       who called whom in the last turn\n"
+        "  /session    the name of this conversation\n"
+        "  /help       what can be typed\n"
+        "  /exit       ends the conversation, as Ctrl-D does\n"
+        "  //TEXT      says /TEXT to the team\n"
         "\n"
         "Ctrl-C stops the turn and what is below it, a second one ends the program;\n"
         "at the prompt it drops the line. When the team asks a person, the question\n"

@@ -40,6 +40,26 @@ static void print_calls(FILE *stream, const cadre_message *message)
     }
 }
 
+// "  with a.png (image/png)", a line for each file.
+static void print_files(FILE *stream, const cadre_message *message)
+{
+    json_t *parts = *message->parts ? json_loads(message->parts, 0, NULL) : NULL;
+    size_t i = 0;
+    json_t *part = NULL;
+
+    json_array_foreach(parts, i, part)
+    {
+        const char *name = json_string_value(json_object_get(part, "name"));
+        const char *type = json_string_value(json_object_get(part, "media_type"));
+        fputs("  with ", stream);
+        print_words(stream, name ? name : "");
+        fputs(" (", stream);
+        print_words(stream, type ? type : "");
+        fputs(")\n", stream);
+    }
+    json_decref(parts);
+}
+
 // "user", "user to triage", "triage", "tool look (tool_error)".
 static void print_speaker(FILE *stream, const cadre_message *message)
 {
@@ -98,6 +118,7 @@ static void print_message(FILE *stream, cli_frames frames, const cadre_message *
     }
     print_speaker(stream, message);
     print_text(stream, message->text);
+    print_files(stream, message);
     print_calls(stream, message);
 }
 

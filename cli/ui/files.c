@@ -16,11 +16,6 @@ static const char *name_of(const char *path)
     return slash && slash[1] ? slash + 1 : path;
 }
 
-static int refuse(const cli_arguments *arguments, const char *path, const char *why)
-{
-    return cli_report_usage(arguments->command, "option '--file': '%s': %s", path, why);
-}
-
 // What is no ordinary file has no size that is known before it is read.
 static const char *open_file(const char *path, FILE **stream, size_t *size)
 {
@@ -39,13 +34,14 @@ static const char *open_file(const char *path, FILE **stream, size_t *size)
     return NULL;
 }
 
-// Why it cannot be shown to a model; NULL: it can.
+// The file's bytes, then its name. Why it cannot be shown to a model; NULL: it can.
 static const char *read_file(const char *path, cadre_file *file, char **out)
 {
+    const char *name = name_of(path);
     FILE *stream = NULL;
     size_t size = 0;
     const char *why = open_file(path, &stream, &size);
-    char *data = why ? NULL : malloc(size);
+    char *data = why ? NULL : malloc(size + strlen(name) + 1);
 
     if (!why && !data)
         why = "out of memory";
@@ -61,27 +57,46 @@ static const char *read_file(const char *path, cadre_file *file, char **out)
         return why;
     }
     *out = data;
-    *file = (cadre_file){.name = name_of(path), .data = data, .size_bytes = size};
+    *file = (cadre_file){.name = memcpy(data + size, name, strlen(name) + 1),
+                         .data = data,
+                         .size_bytes = size};
     return NULL;
+}
+
+// Room for one more.
+static bool grow(cli_files *files)
+{
+    cadre_file *items = realloc(files->items, (files->count + 1) * sizeof(*items));
+    if (items)
+        files->items = items;
+    char **data = realloc(files->data, (files->count + 1) * sizeof(*data));
+    if (data)
+        files->data = data;
+    return items && data;
+}
+
+const char *cli_files_add(cli_files *files, const char *path)
+{
+    if (!grow(files))
+        return "out of memory";
+    const char *why =
+        read_file(path, &files->items[files->count], &files->data[files->count]);
+    if (!why)
+        files->count++;
+    return why;
 }
 
 int cli_files_read(const cli_arguments *arguments, cli_files *files)
 {
-    *files = (cli_files){.items = calloc(arguments->n_given + 1, sizeof(cadre_file)),
-                         .data = calloc(arguments->n_given + 1, sizeof(char *))};
-    if (!files->items || !files->data) {
-        cli_report("out of memory");
-        return CLI_EXIT_FAILED;
-    }
+    *files = (cli_files){.items = NULL};
     for (size_t i = 0; i < arguments->n_given; i++) {
         const cli_given *given = &arguments->given[i];
         if (strcmp(given->option->name, "file") != 0)
             continue;
-        const char *why = read_file(given->value, &files->items[files->count],
-                                    &files->data[files->count]);
+        const char *why = cli_files_add(files, given->value);
         if (why)
-            return refuse(arguments, given->value, why);
-        files->count++;
+            return cli_report_usage(arguments->command, "option '--file': '%s': %s",
+                                    given->value, why);
     }
     return CLI_EXIT_OK;
 }

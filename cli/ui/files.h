@@ -1,4 +1,4 @@
-// Files that the command line names to come with an input (--file).
+// Files that come with an input: those of --file, and of /file in a conversation.
 //
 // Thread: one thread.
 #ifndef CLI_FILES_H
@@ -21,7 +21,11 @@ typedef struct cli_files {
     size_t count;
 } cli_files;
 
-// Reads all of them. CLI_EXIT_OK, or a failure told on stderr. Free it in both cases.
+// Reads one more. NULL, or why it cannot be shown to a model: "is empty".
+const char *cli_files_add(cli_files *files, const char *path);
+
+// Reads all that the command line names. CLI_EXIT_OK, or a failure told on stderr. Free
+// it in both cases.
 int cli_files_read(const cli_arguments *arguments, cli_files *files);
 void cli_files_fini(cli_files *files);
 

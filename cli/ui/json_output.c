@@ -108,14 +108,38 @@ static json_t *tool_calls_json(const cadre_message *message)
     return calls;
 }
 
+// What came with a text, without the bytes; NULL: nothing did.
+static json_t *files_json(const cadre_message *message)
+{
+    static const char *const told[] = {"type", "media_type", "name", "url"};
+    json_t *parts = *message->parts ? json_loads(message->parts, 0, NULL) : NULL;
+    json_t *files = json_is_array(parts) ? json_array() : NULL;
+    size_t i = 0;
+    json_t *part = NULL;
+
+    json_array_foreach(files ? parts : NULL, i, part)
+    {
+        json_t *file = json_object();
+        for (size_t k = 0; k < sizeof(told) / sizeof(told[0]); k++)
+            if (json_object_get(part, told[k]))
+                json_object_set(file, told[k], json_object_get(part, told[k]));
+        json_array_append_new(files, file);
+    }
+    json_decref(parts);
+    return files;
+}
+
 static json_t *message_json(const cadre_message *message)
 {
     json_t *object = json_object();
+    json_t *files = files_json(message);
 
     set(object, "role", cli_json_text(cadre_role_name(message->role)));
     set(object, "content", cli_json_text(message->text));
     set(object, "reasoning", cli_json_text(message->reasoning));
     set(object, "tool_calls", tool_calls_json(message));
+    if (files)
+        set(object, "files", files);
     return object;
 }
 

@@ -124,7 +124,7 @@ static void test_chat__takes_lines_that_go_on_and_its_own_words(void)
         CHECK_CONTAINS(ran.err, "A path.\n");
         CHECK_CONTAINS(ran.err, "cadre: no such command: '/halp'; see /help");
         CHECK_CONTAINS(ran.err, "\nclerk  api  completed ");
-        CHECK_CONTAINS(ran.err, "  /exit     ends the conversation\n");
+        CHECK_CONTAINS(ran.err, "  /exit       ends the conversation\n");
         program_result_fini(&ran);
     }
     chat_case_close();
