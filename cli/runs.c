@@ -1,5 +1,6 @@
 // cadre runs: what was run, newest first.
 #include "ui/command.h"
+#include "ui/cost.h"
 #include "ui/duration.h"
 #include "ui/options.h"
 #include "ui/output.h"
@@ -35,6 +36,17 @@ static void print_age(FILE *stream, int64_t age_ms)
     fputs(age, stream);
 }
 
+// Of one with calls that have no price it is what the others cost.
+static void print_cost(FILE *stream, const cadre_record_info *info)
+{
+    char cost[32];
+
+    if (info->cost_usd_micros == 0)
+        return;
+    cli_cost_format(info->cost_usd_micros, cost, sizeof(cost));
+    fprintf(stream, "  %s%s", info->unpriced_calls > 0 ? "at least " : "", cost);
+}
+
 static cadre_status print_run(void *ctx, const cadre_record_info *info,
                               cadre_error *err)
 {
@@ -59,6 +71,7 @@ static cadre_status print_run(void *ctx, const cadre_record_info *info,
                        CLI_TEXT_ONE_LINE);
         fputc('\'', it->page.stream);
     }
+    print_cost(it->page.stream, info);
     fputs("  ", it->page.stream);
     print_age(it->page.stream, it->now_ms - info->created_at);
     fputs(" ago\n", it->page.stream);
@@ -167,8 +180,8 @@ const cadre_command cadre_command_runs = {
     .options = options,
     .n_options = sizeof(options) / sizeof(options[0]),
     .details =
-        "Each with its trace id, status, team, session and age; `background` is one\n"
-        "that another run spawned. One that is `cut` was running when its program\n"
+        "Each with its trace id, status, team, session, cost and age; `background` is\n"
+        "one that another run spawned. One that is `cut` was running when its program\n"
         "ended: `cadre resume` goes on with it. One that is `waiting` asks something:\n"
         "`cadre wait` tells what.\n",
     .run = runs_run,

@@ -146,6 +146,25 @@ static cadre_status play_error(const cadre_script_step *step, cadre_error *err)
     return cadre_fail_http(err, step->error_status, "", message);
 }
 
+static int64_t tokens(const json_t *usage, const char *name)
+{
+    return json_integer_value(json_object_get(usage, name));
+}
+
+// A server tells what an attempt has used before the end, and some when it failed.
+static void play_usage(const cadre_script_step *step, cadre_sink *sink)
+{
+    const json_t *told = step->usage;
+    const cadre_usage usage = {
+        .input_tokens = tokens(told, "input_tokens"),
+        .output_tokens = tokens(told, "output_tokens"),
+        .cached_input_tokens = tokens(told, "cached_input_tokens"),
+        .reasoning_tokens = tokens(told, "reasoning_tokens"),
+    };
+    if (told)
+        cadre_sink_usage(sink, &usage);
+}
+
 static cadre_status answer(const void *state, cadre_frame *frame,
                            const cadre_request *request, cadre_sink *sink,
                            cadre_error *err)
@@ -160,6 +179,7 @@ static cadre_status answer(const void *state, cadre_frame *frame,
     cadre_status status = play_text(step, frame, sink, err);
     if (status != CADRE_OK)
         return status;
+    play_usage(step, sink);
     if (step->error_status != 0)
         return play_error(step, err);
     status = play_answer(step, sink, err);

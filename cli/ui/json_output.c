@@ -1,6 +1,7 @@
 // See json_output.h.
 #include "json_output.h"
 
+#include "cost.h"
 #include "text.h"
 
 #include <stdio.h>
@@ -70,6 +71,11 @@ static json_t *usage_json(const cadre_usage *usage)
     set(object, "cached_input_tokens", json_integer(usage->cached_input_tokens));
     set(object, "reasoning_tokens", json_integer(usage->reasoning_tokens));
     return object;
+}
+
+static json_t *cost_json(const cadre_usage *usage)
+{
+    return cli_cost_json(usage->cost_usd_micros, usage->unpriced_calls);
 }
 
 static json_t *error_json(const cadre_error_info *error)
@@ -180,6 +186,7 @@ static void add_message_end(json_t *line, const cadre_event *event)
         finish == CADRE_FINISH_NONE ? json_null()
                                     : cli_json_text(cadre_finish_name(finish)));
     set(line, "usage", usage_json(&event->u.message_end.usage));
+    set(line, "cost", cost_json(&event->u.message_end.usage));
     set(line, "attempts", json_integer(event->u.message_end.attempts));
 }
 
@@ -198,6 +205,7 @@ static void add_frame(json_t *line, const cadre_event *event)
     set(line, "stop_reason", stop_reason_json(event->u.frame_end.stop_reason));
     set(line, "output", cli_json_text(event->u.frame_end.output));
     set(line, "usage", usage_json(&event->u.frame_end.usage));
+    set(line, "cost", cost_json(&event->u.frame_end.usage));
     set(line, "duration_ms", json_integer(event->u.frame_end.duration_ms));
 }
 
@@ -256,7 +264,7 @@ static void add_stream_end(json_t *line, const cadre_event *event)
     set(line, "output", cli_json_text(event->u.stream_end.output));
     set(line, "error", error_json(&event->u.stream_end.error));
     set(line, "usage", usage_json(&event->u.stream_end.usage));
-    set(line, "cost", json_null());
+    set(line, "cost", cost_json(&event->u.stream_end.usage));
     set(line, "duration_ms", json_integer(event->u.stream_end.duration_ms));
 }
 
@@ -347,7 +355,7 @@ static bool is_agent(const cadre_frame_info *frame)
 // `kind` names the field that says who: "agent", "model" or "tool".
 static json_t *frame_json(const cadre_frame_info *frame, const char *parent_id)
 {
-    json_t *object = json_object(), *usage = json_object();
+    json_t *object = json_object(), *usage = json_object(), *cost = json_object();
 
     set(object, "id", cli_json_text(frame->id));
     set(object, "trace_id", cli_json_text(frame->trace_id));
@@ -371,6 +379,9 @@ static json_t *frame_json(const cadre_frame_info *frame, const char *parent_id)
     set(usage, "own", usage_json(&frame->own));
     set(usage, "subtree", usage_json(&frame->usage));
     set(object, "usage", usage);
+    set(cost, "own", cost_json(&frame->own));
+    set(cost, "subtree", cost_json(&frame->usage));
+    set(object, "cost", cost);
     set(object, "created_at", cli_json_time(frame->created_at));
     set(object, "completed_at", cli_json_time(frame->completed_at));
     set(object, "duration_ms", json_integer(frame->duration_ms));
@@ -418,7 +429,7 @@ json_t *cli_json_result(const cadre_result *result, cli_frames frames,
     set(object, "output", cli_json_text(result->text));
     set(object, "error", error_json(&result->error));
     set(object, "usage", usage_json(&result->usage));
-    set(object, "cost", json_null());
+    set(object, "cost", cost_json(&result->usage));
     set(object, "duration_ms", json_integer(result->duration_ms));
     set(object, "stop_ms",
         result->stop_ms < 0 ? json_null() : json_integer(result->stop_ms));

@@ -213,6 +213,7 @@ static void update(cli_live_frame *frame, const cadre_event *event)
     case CADRE_EVENT_MESSAGE_END:
         frame->input_tokens += event->u.message_end.usage.input_tokens;
         frame->output_tokens += event->u.message_end.usage.output_tokens;
+        frame->cost_usd_micros += event->u.message_end.usage.cost_usd_micros;
         break;
     case CADRE_EVENT_TOOL_CALL:
         start_tool(frame, event);
@@ -278,7 +279,8 @@ static void fill_row(cli_tree_row *row, cli_live_frame *frame, unsigned n_draws,
                           .note = note_of(frame),
                           .colour = cli_tree_status_colour(frame->status),
                           .input_tokens = frame->input_tokens,
-                          .output_tokens = frame->output_tokens};
+                          .output_tokens = frame->output_tokens,
+                          .cost_usd_micros = frame->cost_usd_micros};
     if (frame->has_ended) {
         row->state = cadre_frame_status_name(frame->status);
         row->duration_ms = frame->duration_ms;

@@ -22,7 +22,7 @@ typedef struct cli_live_frame {
     cadre_frame_status status;
     int64_t started_ms; // monotonic
     int64_t duration_ms;
-    int64_t input_tokens, output_tokens;
+    int64_t input_tokens, output_tokens, cost_usd_micros;
 } cli_live_frame;
 
 typedef struct cli_live_frames {

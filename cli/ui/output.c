@@ -87,7 +87,8 @@ static bool write_safely(cli_output *output, const char *json, size_t len)
 
 bool cli_output_write_json(cli_output *output, const json_t *value, size_t flags)
 {
-    char *json = value ? json_dumps(value, flags) : NULL;
+    // 15 digits: a cost of 0.1 is written so, and not as 0.10000000000000001.
+    char *json = value ? json_dumps(value, flags | JSON_REAL_PRECISION(15)) : NULL;
 
     if (!json) {
         output->failure = output->failure ? output->failure : ENOMEM;

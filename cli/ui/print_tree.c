@@ -1,6 +1,7 @@
 // See print_tree.h.
 #include "print_tree.h"
 
+#include "cost.h"
 #include "duration.h"
 #include "questions.h"
 #include "text.h"
@@ -24,6 +25,7 @@ typedef enum tree_column {
     COLUMN_TIME,
     COLUMN_INPUT,
     COLUMN_OUTPUT,
+    COLUMN_COST,
     N_COLUMNS
 } tree_column;
 
@@ -87,12 +89,12 @@ static void put_cell(tree_line *line, const tree_cell *cell)
 
 // The texts of a row that have to be made.
 typedef struct row_texts {
-    char time[24], input[32], output[32];
+    char time[24], input[32], output[32], cost[32];
 } row_texts;
 
 static row_texts texts_of(const cli_tree_row *row)
 {
-    row_texts texts = {"", "", ""};
+    row_texts texts = {"", "", "", ""};
 
     cli_duration_format(row->duration_ms, texts.time, sizeof(texts.time));
     if (row->input_tokens > 0 || row->output_tokens > 0) {
@@ -100,6 +102,8 @@ static row_texts texts_of(const cli_tree_row *row)
         snprintf(texts.output, sizeof(texts.output), "%" PRId64 " out",
                  row->output_tokens);
     }
+    if (row->cost_usd_micros > 0)
+        cli_cost_format(row->cost_usd_micros, texts.cost, sizeof(texts.cost));
     return texts;
 }
 
@@ -137,6 +141,7 @@ static void measure(const cli_tree_page *page, const cli_tree_layout *layout,
         widen(&widths[COLUMN_TIME], texts.time);
         widen(&widths[COLUMN_INPUT], texts.input);
         widen(&widths[COLUMN_OUTPUT], texts.output);
+        widen(&widths[COLUMN_COST], texts.cost);
     }
     if (page->columns > 0 && page->columns < COLUMNS_WITH_REFERER)
         widths[COLUMN_REFERER] = 0;
@@ -185,6 +190,7 @@ static void put_row(tree_line *line, const cli_tree_row *row, const size_t *widt
         {texts.time, widths[COLUMN_TIME], true, CLI_COLOUR_NONE},
         {texts.input, widths[COLUMN_INPUT], true, CLI_COLOUR_DIM},
         {texts.output, widths[COLUMN_OUTPUT], true, CLI_COLOUR_DIM},
+        {texts.cost, widths[COLUMN_COST], true, CLI_COLOUR_DIM},
         {row->note, cli_text_width(row->note), false, CLI_COLOUR_NONE},
     };
 
@@ -306,6 +312,7 @@ static void fill_row(cli_tree_row *row, const cadre_frame_info *frame)
     row->duration_ms = is_over ? frame->duration_ms : -1;
     row->input_tokens += frame->usage.input_tokens;
     row->output_tokens += frame->usage.output_tokens;
+    row->cost_usd_micros += frame->usage.cost_usd_micros;
 }
 
 bool cli_tree_is_failed_tool(const cadre_frame_info *frame)
@@ -345,6 +352,7 @@ static size_t fill_rows(const row_source *source, cli_tree_row *rows, int *paren
         if (is_row && above >= 0) {
             rows[above].input_tokens -= frame->usage.input_tokens;
             rows[above].output_tokens -= frame->usage.output_tokens;
+            rows[above].cost_usd_micros -= frame->usage.cost_usd_micros;
         }
         if (is_row) {
             fill_row(&rows[n], frame);

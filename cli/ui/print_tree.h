@@ -19,7 +19,8 @@ typedef struct cli_tree_row {
     bool is_remark;    // only name and note: something that went wrong
     cli_colour colour; // of the state
     int64_t duration_ms;
-    int64_t input_tokens, output_tokens; // its own, without what is below
+    // Its own, without what is below.
+    int64_t input_tokens, output_tokens, cost_usd_micros;
 } cli_tree_row;
 
 typedef struct cli_tree_page {

@@ -1,6 +1,7 @@
 // See record.h.
 #include "record.h"
 
+#include "cost.h"
 #include "report.h"
 #include "store.h"
 
@@ -94,6 +95,10 @@ json_t *cli_record_json(const cadre_record_info *info)
     json_object_set_new(object, "trace_id", cli_json_text(info->trace_id));
     json_object_set_new(object, "team", cli_json_text(info->team));
     json_object_set_new(object, "status", cli_json_text(cli_record_status(info)));
+    json_object_set_new(object, "cost",
+                        cli_record_has_ended(info)
+                            ? cli_cost_json(info->cost_usd_micros, info->unpriced_calls)
+                            : json_null());
     json_object_set_new(object, "session",
                         *info->session ? cli_json_text(info->session) : json_null());
     json_object_set_new(object, "spawned_by",

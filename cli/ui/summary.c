@@ -1,6 +1,7 @@
 // See summary.h.
 #include "summary.h"
 
+#include "cost.h"
 #include "duration.h"
 #include "print_tree.h"
 #include "record.h"
@@ -33,6 +34,20 @@ static size_t count_failed_tools(cli_frames frames)
 static void print_count(FILE *stream, int64_t n, const char *noun)
 {
     fprintf(stream, ", %" PRId64 " %s%s", n, noun, n == 1 ? "" : "s");
+}
+
+// Nothing where no call has a price.
+static void print_cost(FILE *stream, const cadre_usage *usage)
+{
+    char cost[32];
+
+    if (usage->unpriced_calls >= usage->model_calls)
+        return;
+    cli_cost_format(usage->cost_usd_micros, cost, sizeof(cost));
+    fprintf(stream, ", %s", cost);
+    if (usage->unpriced_calls > 0)
+        fprintf(stream, " without %" PRId64 " unpriced call%s", usage->unpriced_calls,
+                usage->unpriced_calls == 1 ? "" : "s");
 }
 
 static void print_troubles(FILE *stream, size_t n_failed_tools, int64_t n_retries)
@@ -84,6 +99,7 @@ static void print_summary(FILE *stream, const summary *it, cli_frames frames)
     print_troubles(stream, count_failed_tools(frames), it->n_retries);
     fprintf(stream, ", %" PRId64 " tokens in, %" PRId64 " out", it->usage->input_tokens,
             it->usage->output_tokens);
+    print_cost(stream, it->usage);
     cli_duration_format(it->duration_ms, time, sizeof(time));
     fprintf(stream, "%s%s%s, trace %s\n", *time ? ", " : "", time,
             it->is_offline ? ", offline" : "", it->trace_id);

@@ -1,6 +1,7 @@
 // See trial.h.
 #include "trial.h"
 
+#include "cost.h"
 #include "duration.h"
 #include "text.h"
 
@@ -128,6 +129,17 @@ static char *number_cell(const json_t *value)
     return strdup(digits);
 }
 
+// A dash where a call has no price.
+static char *cost_cell(const json_t *cost)
+{
+    char text[32] = "-";
+
+    if (json_is_number(cost))
+        cli_cost_format((int64_t)(json_number_value(cost) * 1e6 + 0.5), text,
+                        sizeof(text));
+    return strdup(text);
+}
+
 // "completed", "failed (loop)".
 static char *status_cell(const json_t *trial)
 {
@@ -175,7 +187,7 @@ static bool fill_row(row *it, const json_t *trial)
     it->cells[COLUMN_CALLS] = number_cell(json_object_get(usage, "model_calls"));
     it->cells[COLUMN_IN] = number_cell(json_object_get(usage, "input_tokens"));
     it->cells[COLUMN_OUT] = number_cell(json_object_get(usage, "output_tokens"));
-    it->cells[COLUMN_COST] = number_cell(json_object_get(trial, "cost"));
+    it->cells[COLUMN_COST] = cost_cell(json_object_get(trial, "cost"));
     it->cells[COLUMN_TIME] = time_cell(trial);
     it->cells[COLUMN_DEPTH] = number_cell(json_object_get(trial, "depth"));
     it->cells[COLUMN_TRACE] = strdup(*trace ? trace : "-");

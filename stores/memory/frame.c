@@ -86,11 +86,6 @@ void cdr_memory_frame_conversation(const cdr_memory_trace *trace, cadre_id id,
         *conversation = *frame->conversation;
 }
 
-cadre_frame_status cdr_memory_frame_status_of_root(const cdr_memory_trace *trace)
-{
-    return trace->root ? (cadre_frame_status)trace->root->status : CADRE_FRAME_PENDING;
-}
-
 const cdr_memory_frame *cdr_memory_frame_find(const cdr_memory_trace *trace,
                                               cadre_id id, bool *is_refused)
 {

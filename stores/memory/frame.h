@@ -74,9 +74,6 @@ bool cdr_memory_frame_is_live_root(const cdr_memory_trace *trace, cadre_id id);
 void cdr_memory_frame_conversation(const cdr_memory_trace *trace, cadre_id id,
                                    cadre_id *conversation);
 
-// Of a trace without a root: pending.
-cadre_frame_status cdr_memory_frame_status_of_root(const cdr_memory_trace *trace);
-
 // Make a fact true, ignore it (an end after the end) or refuse it. Errors: ESTORE;
 // nothing was changed then.
 cadre_status cdr_memory_frame_birth(cdr_memory_trace *trace, cadre_fact *fact,

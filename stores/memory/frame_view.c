@@ -73,3 +73,14 @@ void cdr_memory_view_row(const cdr_memory_view *view, cadre_frame_row *row)
     if (view->end)
         fill_end(view->end, row);
 }
+
+void cdr_memory_view_root(const cdr_memory_trace *trace, cadre_trace_row *row)
+{
+    const cdr_memory_frame *root = trace->root;
+    cadre_frame_row frame = {.usage = {0}};
+    row->status = root ? (cadre_frame_status)root->status : CADRE_FRAME_PENDING;
+    if (root && cdr_memory_has_ended(root))
+        fill_end(root->u.end, &frame);
+    row->cost_usd_micros = frame.usage.cost_usd_micros;
+    row->unpriced_calls = frame.usage.unpriced_calls;
+}

@@ -25,4 +25,7 @@ cdr_memory_view *cdr_memory_frame_views(const cdr_memory_trace *trace, bool only
 // Fills a row that borrows from the trace.
 void cdr_memory_view_row(const cdr_memory_view *view, cadre_frame_row *row);
 
+// Fills in what a trace's row says of its root; a trace without one is pending.
+void cdr_memory_view_root(const cdr_memory_trace *trace, cadre_trace_row *row);
+
 #endif

@@ -97,7 +97,7 @@ static bool add_trace_locked(picture *p, const cdr_memory_trace *trace)
     view->row.text_digest = put_text(&to, row->text_digest);
     view->row.options = put_text(&to, row->options);
     view->row.lease_owner = put_text(&to, owner);
-    view->row.status = cdr_memory_frame_status_of_root(trace);
+    cdr_memory_view_root(trace, &view->row);
     p->traces[p->n_traces++] = view;
     return true;
 }

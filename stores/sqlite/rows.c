@@ -52,6 +52,8 @@ static cadre_status give_trace(const reading *r, cdr_sqlite_call *call,
     row.lease_expires_at = cdr_sqlite_take_number(call);
     row.created_at = cdr_sqlite_take_number(call);
     row.status = cdr_sqlite_frame_status(cdr_sqlite_take_text(call));
+    row.cost_usd_micros = cdr_sqlite_take_number(call);
+    row.unpriced_calls = cdr_sqlite_take_number(call);
     return r->to->trace(r->to->ctx, &row, err);
 }
 

@@ -1,11 +1,15 @@
 // See statements.h.
 #include "statements.h"
 
+#define ROOT_COLUMN(name)                                                              \
+    "(SELECT " name " FROM frames WHERE trace_id = traces.id AND is_root = 1)"
+
 #define TRACE_COLUMNS                                                                  \
     "traces.id, traces.spawned_by, traces.team, traces.shape_digest, "                 \
     "traces.text_digest, traces.options, traces.last_seq, traces.lease_owner, "        \
-    "traces.lease_epoch, traces.lease_expires_at, traces.created_at, "                 \
-    "(SELECT status FROM frames WHERE trace_id = traces.id AND is_root = 1)"
+    "traces.lease_epoch, traces.lease_expires_at, traces.created_at, " ROOT_COLUMN(    \
+        "status") ", " ROOT_COLUMN("cost_usd_micros") ", " ROOT_COLUMN("unpriced_"     \
+                                                                       "calls")
 
 #define CONVERSATION_COLUMNS                                                           \
     "id, session, owner_conversation_id, owner_frame_id, base_id, base_position"

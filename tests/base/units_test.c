@@ -3,6 +3,8 @@
 
 #include "base/units.h"
 
+#include <math.h>
+
 typedef cadre_status (*parse_function)(const char *text, int64_t *out,
                                        cadre_error *err);
 
@@ -116,6 +118,54 @@ static void test_units__writes_durations_as_they_are_read(void)
     }
 }
 
+static void test_units__dollars_are_whole_millionths(void)
+{
+    static const struct {
+        double dollars;
+        int64_t micros;
+        const char *text;
+    } cases[] = {
+        {0, 0, "$0.00"},
+        {0.1, 100000, "$0.10"},
+        {0.025, 25000, "$0.025"},
+        {0.000001, 1, "$0.000001"},
+        {2, 2000000, "$2.00"},
+        {1234.5, 1234500000, "$1234.50"},
+        {999999.999999, 999999999999, "$999999.999999"},
+        {1e9, INT64_C(1000000000000000), "$1000000000.00"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[CDR_DOLLARS_TEXT_SIZE];
+        cadre_error err = CADRE_ERROR_INIT;
+        int64_t micros = -7;
+        CHECK_OK(cdr_dollars_micros(cases[i].dollars, &micros, &err), &err);
+        CHECK_INT(micros, cases[i].micros);
+        CHECK_TEXT(cdr_dollars_text(micros, text), cases[i].text);
+    }
+}
+
+static void test_units__refuses_dollars_that_are_none(void)
+{
+    static const struct {
+        double dollars;
+        const char *part;
+    } cases[] = {
+        {0.1234567, "six decimals at most, got 0.1234567"},
+        {0.0000001, "six decimals at most, got 1e-07"},
+        {-0.01, "dollars from 0 to 1000000000, got -0.01"},
+        {1e10, "got 10000000000"},
+        {(double)NAN, "got nan"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        cadre_error err = CADRE_ERROR_INIT;
+        int64_t micros = -7;
+        CHECK_STATUS(cdr_dollars_micros(cases[i].dollars, &micros, &err), CADRE_EINVAL,
+                     &err);
+        CHECK_CONTAINS(err.text, cases[i].part);
+        CHECK_INT(micros, -7);
+    }
+}
+
 static void test_units__know_a_zero(void)
 {
     static const char *const zeros[] = {"0", "000", "0s", "00ms", "0KiB"};
@@ -134,6 +184,8 @@ int main(void)
         CHECK_TEST(test_units__writes_durations_as_they_are_read),
         CHECK_TEST(test_units__reads_sizes),
         CHECK_TEST(test_units__refuses_sizes_that_are_none),
+        CHECK_TEST(test_units__dollars_are_whole_millionths),
+        CHECK_TEST(test_units__refuses_dollars_that_are_none),
         CHECK_TEST(test_units__know_a_zero),
         CU_TEST_INFO_NULL,
     };

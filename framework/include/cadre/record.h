@@ -20,7 +20,9 @@ typedef struct cadre_record_info {
     const char *held_by;       // names the run of a process that held it last
     bool is_held;              // by one that may be alive
     cadre_frame_status status; // of its root; one that runs and is not held was cut
-    int64_t created_at;        // wall time, ms since 1970
+    // Of its root, once that has ended; as in cadre_usage.
+    int64_t cost_usd_micros, unpriced_calls;
+    int64_t created_at;     // wall time, ms since 1970
     const char *spawned_by; // the id of the frame, of another run, that started it to
                             // work in the background; "" when none did
     // What it was started with:

@@ -69,6 +69,18 @@ typedef struct cadre_function {
 #define CADRE_FUNCTION(...)                                                            \
     (&(const cadre_function){.struct_size = sizeof(cadre_function), __VA_ARGS__})
 
+// What a model costs, in millionths of a dollar for a million tokens: at $0.25 it is
+// 250000. CADRE_PRICE(.input_usd_micros = 250000, .output_usd_micros = 2000000)
+typedef struct cadre_price {
+    size_t struct_size;
+    int64_t input_usd_micros;
+    int64_t output_usd_micros;       // reasoning included
+    int64_t cached_input_usd_micros; // 0: as input
+} cadre_price;
+
+#define CADRE_PRICE(...)                                                               \
+    (&(const cadre_price){.struct_size = sizeof(cadre_price), __VA_ARGS__})
+
 // A model under a name of its own.
 typedef struct cadre_model_settings {
     size_t struct_size;
@@ -77,6 +89,9 @@ typedef struct cadre_model_settings {
     const char *base_url;    // NULL: the provider's
     const char *api_key_env; // NULL: the provider's; "": none is sent
     const char *options;     // temperature and the like, as JSON text
+    // Copied. NULL: nobody knows, and its calls are counted as unpriced; one of zeros
+    // is that of a model which costs nothing.
+    const cadre_price *price;
 } cadre_model_settings;
 
 #define CADRE_MODEL(...)                                                               \

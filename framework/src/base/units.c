@@ -1,9 +1,10 @@
-// Durations and sizes: a whole number and a unit.
+// Durations and sizes: a whole number and a unit. Dollars: a number.
 #include "base/units.h"
 
 #include "base/brief.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -107,4 +108,32 @@ const char *cdr_duration_text(int64_t ms, char text[CDR_DURATION_TEXT_SIZE])
 cadre_status cdr_parse_size(const char *text, int64_t *out, cadre_error *err)
 {
     return parse(&size_kind, text, out, err);
+}
+
+#define MAX_DOLLARS 1e9
+#define MICROS 1000000
+
+// A double is no decimal fraction: 0.1 is told from 0.1000001, not from what differs in
+// its last bits.
+cadre_status cdr_dollars_micros(double dollars, int64_t *out, cadre_error *err)
+{
+    if (!(dollars >= 0 && dollars <= MAX_DOLLARS))
+        return cadre_fail(err, CADRE_EINVAL,
+                          "expected dollars from 0 to 1000000000, got %.15g", dollars);
+    double micros = round(dollars * MICROS);
+    if (fabs(dollars * MICROS - micros) > 0.001)
+        return cadre_fail(err, CADRE_EINVAL,
+                          "expected dollars with six decimals at most, got %.15g",
+                          dollars);
+    *out = (int64_t)micros;
+    return CADRE_OK;
+}
+
+const char *cdr_dollars_text(int64_t micros, char text[CDR_DOLLARS_TEXT_SIZE])
+{
+    int len = snprintf(text, CDR_DOLLARS_TEXT_SIZE, "$%" PRId64 ".%06" PRId64,
+                       micros / MICROS, micros % MICROS);
+    for (int n_zeros = 0; n_zeros < 4 && text[len - 1] == '0'; n_zeros++)
+        text[--len] = '\0';
+    return text;
 }

@@ -8,6 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+static cadre_usage usage_of(const cdr_model_call *call)
+{
+    cadre_usage usage = call->sink.usage;
+    usage.model_calls = call->hook.is_given ? 0 : 1;
+    usage.unpriced_calls = call->model->price.is_known ? 0 : usage.model_calls;
+    return usage;
+}
+
 // `mark` "": it is whole.
 static cdr_message *message_of(const cdr_model_call *call, const char *mark)
 {
@@ -51,8 +59,7 @@ bool cdr_model_answer_record(cdr_model_call *call, cadre_answer *answer)
     }
     cadre_event event = {.type = CADRE_EVENT_MESSAGE_END};
     event.u.message_end.finish = call->sink.finish;
-    event.u.message_end.usage = call->sink.usage;
-    event.u.message_end.usage.model_calls = call->hook.is_given ? 0 : 1;
+    event.u.message_end.usage = usage_of(call);
     event.u.message_end.attempts = call->frame->attempts;
     if (cdr_conversation_append_take(agent->conversation, message)) {
         message->m.seq = cdr_outbox_event_locked(call->frame, &event, message, true);
@@ -100,8 +107,7 @@ static void keep_part_locked(cdr_model_call *call) CDR_REQUIRES(call->agent->tre
     if (cdr_conversation_append_take(agent->conversation, message)) {
         cadre_event event = {.type = CADRE_EVENT_MESSAGE_END};
         event.u.message_end.attempts = call->frame->attempts;
-        event.u.message_end.usage = call->sink.usage;
-        event.u.message_end.usage.model_calls = 1;
+        event.u.message_end.usage = usage_of(call);
         message->m.seq = cdr_outbox_event_locked(call->frame, &event, message, true);
         cdr_outbox_message_locked(agent, agent->conversation, message);
     }
@@ -114,8 +120,7 @@ void cdr_model_answer_record_failure(cdr_model_call *call, cadre_status status,
     cdr_tree *tree = call->frame->tree;
     cdr_ending ending;
     cdr_ending_of(call->frame, status, failure, &ending);
-    ending.own = call->sink.usage;
-    ending.own.model_calls = call->hook.is_given ? 0 : 1;
+    ending.own = usage_of(call);
     // The record says that it was a hook which failed.
     if (call->agent->work->hook_error != NULL)
         ending.output = cdr_text_new("after_model", strlen("after_model"));

@@ -4,6 +4,7 @@
 #include "base/units.h"
 #include "net/transcript.h"
 #include "tree/birth.h"
+#include "tree/ending.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -200,6 +201,14 @@ static cadre_status take_next_step(cdr_model_call *call, cadre_error *err)
     return status;
 }
 
+static void charge(cdr_model_call *call)
+{
+    cadre_usage *usage = &call->sink.usage;
+    usage->cost_usd_micros = cdr_price_of(&call->model->price, usage);
+    cdr_usage_add(&call->charged, usage);
+    *usage = call->charged;
+}
+
 static cadre_status attempt_once(cdr_model_call *call, cadre_error *err)
 {
     cadre_status status = CADRE_OK;
@@ -212,6 +221,7 @@ static cadre_status attempt_once(cdr_model_call *call, cadre_error *err)
         call->retry_after_ms = call->request.script_step->error_retry_after_ms;
     status = call->model->ops->answer != NULL ? attempt_own(call, err)
                                               : attempt_wire(call, err);
+    charge(call);
     cadre_status stopped = cdr_frame_stopped(call->frame, NULL);
     if (stopped != CADRE_OK) {
         cadre_error_clear(err);

@@ -7,6 +7,7 @@
 // 3. Between two attempts is a wait: what the server asks for, within the model's
 //    limits, or twice the wait before.
 // 4. A scripted model takes its step when the attempt is reserved.
+// 5. An attempt that failed is charged as any, with the usage that the server told.
 //
 // Thread: the strand that asks; pieces come on the network's.
 #ifndef CDR_MODEL_ATTEMPT_H
@@ -23,8 +24,9 @@ cadre_status cdr_model_take_step_locked(cdr_model_call *call, cadre_error *err);
 // Shows an event of the call that is not stored.
 void cdr_model_show(cdr_model_call *call, cadre_event *event);
 
-// Makes attempts until one is whole; the answer is in call->sink. Errors: that of the
-// last attempt, or the frame's sticky status.
+// Makes attempts until one is whole; the answer is in call->sink, with the usage and
+// the cost of all attempts. Errors: that of the last attempt, or the frame's sticky
+// status.
 cadre_status cdr_model_attempt(cdr_model_call *call, cadre_error *failure);
 
 #endif

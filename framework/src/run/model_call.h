@@ -35,6 +35,7 @@ typedef struct cdr_model_call {
     cdr_queue *paused_at; // the one it waits for, or waited last; NULL: none
     cdr_attempt *attempt;
     int pending;
+    cadre_usage charged; // what its attempts have used and cost
     int64_t retry_after_ms;
     int n_attempts; // in this process
     int *script_at; // where the next scripted step is taken: the tree's, or its own

@@ -201,14 +201,15 @@ static cadre_status keep(const cdr_model_hook *hook, const cadre_sink *sink,
     char key[40];
     const cadre_usage *usage = &sink->usage;
     json_t *value =
-        json_pack("{s:s, s:s, s:o, s:s, s:s, s:I, s:I, s:I, s:I}", "text",
+        json_pack("{s:s, s:s, s:o, s:s, s:s, s:I, s:I, s:I, s:I, s:I}", "text",
                   cdr_buf_text(&sink->text), "reasoning",
                   cdr_buf_text(&sink->reasoning), "calls", calls_of(sink), "items",
                   cdr_buf_text(&sink->items), "finish", cadre_finish_name(sink->finish),
                   "input_tokens", (json_int_t)usage->input_tokens, "output_tokens",
                   (json_int_t)usage->output_tokens, "cached_input_tokens",
                   (json_int_t)usage->cached_input_tokens, "reasoning_tokens",
-                  (json_int_t)usage->reasoning_tokens);
+                  (json_int_t)usage->reasoning_tokens, "cost_usd_micros",
+                  (json_int_t)usage->cost_usd_micros);
     kept_key(hook, key);
     return cdr_hook_keep_take(hook->frame, key, "answer", value, err);
 }
@@ -269,7 +270,8 @@ bool cdr_model_hook_recall(const cdr_model_hook *hook, cadre_sink *sink)
         (cadre_usage){.input_tokens = number_of(kept, "input_tokens"),
                       .output_tokens = number_of(kept, "output_tokens"),
                       .cached_input_tokens = number_of(kept, "cached_input_tokens"),
-                      .reasoning_tokens = number_of(kept, "reasoning_tokens")};
+                      .reasoning_tokens = number_of(kept, "reasoning_tokens"),
+                      .cost_usd_micros = number_of(kept, "cost_usd_micros")};
     json_decref(kept);
     return !sink->failed && !sink->text.failed && !sink->reasoning.failed &&
            !sink->items.failed;

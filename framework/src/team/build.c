@@ -27,6 +27,32 @@ cdr_at cdr_at_part(cadre_team *team, const cdr_at *at, const char *format, ...)
     return part;
 }
 
+#define MAX_PRICE INT64_C(1000000000000) // a million dollars, as in files
+
+static int64_t checked_price(cadre_model *model, const char *field, int64_t given)
+{
+    if (given < 0 || given > MAX_PRICE)
+        cdr_model_problem(model, "price.%s: expected 0 to %lld, got %lld", field,
+                          (long long)MAX_PRICE, (long long)given);
+    return given;
+}
+
+static void set_price(cadre_model *model, const cadre_price *given)
+{
+    cadre_price price;
+    if (!given ||
+        !cdr_building_take(model->team, &price, sizeof(price), given, "CADRE_PRICE"))
+        return;
+    cdr_price *own = &model->price;
+    own->is_known = true;
+    own->input = checked_price(model, "input_usd_micros", price.input_usd_micros);
+    own->output = checked_price(model, "output_usd_micros", price.output_usd_micros);
+    own->cached_input =
+        checked_price(model, "cached_input_usd_micros", price.cached_input_usd_micros);
+    if (own->cached_input == 0)
+        own->cached_input = own->input;
+}
+
 void cadre_team_add_model(cadre_team *team, const cadre_model_settings *given)
 {
     cadre_model_settings settings;
@@ -41,6 +67,7 @@ void cadre_team_add_model(cadre_team *team, const cadre_model_settings *given)
         return;
     model->base_url = cdr_team_text(team, settings.base_url);
     model->api_key_env = cdr_team_text(team, settings.api_key_env);
+    set_price(model, settings.price);
     cdr_at place = cdr_at_part(team, &at, ": model");
     cdr_options_check check = {.team = team, .at = &model->at};
     if (!cdr_model_set_ops(model, &place))

@@ -23,6 +23,9 @@
     "{\"type\": [\"integer\", \"string\"], \"format\": \"limit\", \"minimum\": 1, "    \
     "\"maximum\": " maximum ", \"pattern\": \"^unlimited$\"}"
 
+#define DOLLARS                                                                        \
+    "{\"type\": \"number\", \"format\": \"usd\", \"minimum\": 0, "                     \
+    "\"maximum\": 1000000}"
 #define FREE "\"patternProperties\": {\"^x-\": true}"
 #define CALLS LIMIT("1000000000")
 #define DEPTH LIMIT("1000000")
@@ -96,7 +99,10 @@ static const char model_text[] =
     "  \"retry\": {\"type\": \"object\", \"properties\": {"
     "    \"attempts\": {\"type\": \"integer\", \"minimum\": 1, \"maximum\": 100},"
     "    \"backoff\": " A_DAY ","
-    "    \"max_backoff\": " A_DAY "}, " NOTES "}},"
+    "    \"max_backoff\": " A_DAY "}, " NOTES "},"
+    "  \"price\": {\"type\": \"object\", \"required\": [\"input\", \"output\"],"
+    "    \"properties\": {\"input\": " DOLLARS ", \"output\": " DOLLARS ","
+    "    \"cached_input\": " DOLLARS "}, " NOTES "}},"
     " " NOTES "}";
 
 static const char tool_text[] =

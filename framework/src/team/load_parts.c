@@ -260,6 +260,16 @@ static void load_times(cdr_model_times *times, const json_t *read)
         cdr_load_integer(retry, "max_backoff", times->max_backoff_ms);
 }
 
+static void load_price(cdr_price *price, const json_t *read)
+{
+    if (!json_is_object(read))
+        return;
+    price->is_known = true;
+    price->input = cdr_load_integer(read, "input", 0);
+    price->output = cdr_load_integer(read, "output", 0);
+    price->cached_input = cdr_load_integer(read, "cached_input", price->input);
+}
+
 void cdr_load_model(cdr_loader *loader, const cdr_entry *entry)
 {
     const char *target = cdr_load_text(entry->read, "model");
@@ -273,6 +283,7 @@ void cdr_load_model(cdr_loader *loader, const cdr_entry *entry)
     model->api_key_env =
         cdr_team_text(loader->team, cdr_load_text(entry->read, "api_key_env"));
     load_times(&model->times, entry->read);
+    load_price(&model->price, json_object_get(entry->read, "price"));
     cdr_at at = cdr_load_member_at(loader, entry, "model");
     model->is_flawed |= !target;
     if (!target || !cdr_model_set_ops(model, &at))

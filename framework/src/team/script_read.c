@@ -18,6 +18,8 @@
     "{\"type\": \"object\", \"required\": [\"to\"], \"properties\": {"                 \
     "\"to\": {\"type\": \"string\"}, \"message\": {\"type\": \"string\"}}, " NOTES "}"
 
+#define TOKENS "{\"type\": \"integer\", \"minimum\": 0, \"maximum\": 1000000000000}"
+
 static const char schema_text[] =
     "{\"type\": \"object\", \"required\": [\"agents\"], \"properties\": {"
     " \"strict\": {\"type\": \"boolean\"},"
@@ -40,6 +42,10 @@ static const char schema_text[] =
     "     \"maximum\": 599},"
     "    \"message\": {\"type\": \"string\"},"
     "    \"retry_after\": " AN_HOUR "}, " NOTES "},"
+    "   \"usage\": {\"type\": \"object\", \"properties\": {"
+    "    \"input_tokens\": " TOKENS ", \"output_tokens\": " TOKENS ","
+    "    \"cached_input_tokens\": " TOKENS ","
+    "    \"reasoning_tokens\": " TOKENS "}, " NOTES "},"
     "   \"when\": {\"type\": \"object\", \"properties\": {"
     "    \"contains\": {\"type\": \"string\"},"
     "    \"equals\": {\"type\": \"string\"}}, " NOTES "}}, " NOTES "}}},"
@@ -153,6 +159,7 @@ static void fill_step(script_reader *reader, cadre_script_step *step, json_t *so
     step->escalate = get_reason(source);
     step->delay_ms = json_is_integer(delay) ? json_integer_value(delay) : 0;
     step->chunks = get_int(source, "chunks", 1);
+    step->usage = json_object_get(source, "usage");
     fill_error(step, json_object_get(source, "error"));
 }
 

@@ -156,6 +156,16 @@ static json_t *convert_quantity(conversion *c, const json_t *schema,
     return is_within(c, schema, slot, number) ? kept(c, json_integer(number)) : NULL;
 }
 
+static json_t *convert_dollars(conversion *c, const cdr_schema_slot *slot)
+{
+    cadre_error err = CADRE_ERROR_INIT;
+    int64_t micros = 0;
+    if (cdr_dollars_micros(json_number_value(slot->value), &micros, &err) == CADRE_OK)
+        return kept(c, json_integer(micros));
+    cdr_schema_walk_report(&c->walk, slot, "%s", err.text);
+    return NULL;
+}
+
 static json_t *convert_limit(conversion *c, const json_t *schema,
                              const cdr_schema_slot *slot)
 {
@@ -203,6 +213,8 @@ static json_t *convert_scalar(conversion *c, const json_t *schema,
         return convert_quantity(c, schema, slot, cdr_parse_size);
     if (is_text && is_format(schema, "limit"))
         return convert_limit(c, schema, slot);
+    if (json_is_number(slot->value) && is_format(schema, "usd"))
+        return convert_dollars(c, slot);
     // Texts of a C program mean what they say.
     if (is_text && is_file(c->reader) && is_format(schema, "path"))
         return convert_text(c, slot, true);

@@ -4,6 +4,8 @@
 // A schema may say with `format` what a text means:
 //   duration  "10s"; becomes milliseconds. `minimum` and `maximum` count those.
 //   size      "64KiB"; becomes bytes; as above.
+//   usd       a number of dollars, 0.25; becomes millionths. `minimum` and `maximum`
+//             count dollars.
 //   limit     1 and more, or `unlimited`, which becomes CADRE_UNLIMITED.
 //   path      relative to the team file and inside its folder; ${VAR} is replaced.
 // and with `"x-env": true` that ${VAR} is replaced in it. Keys that start with `x-` are

@@ -24,6 +24,7 @@
 #include "base/mutex.h"
 #include "team/digest.h"
 #include "team/hook_file.h"
+#include "team/price.h"
 #include "team/problems.h"
 
 // A name that stands for something until sealing.
@@ -111,6 +112,7 @@ struct cadre_model {
     json_t *options;         // owned
     uint64_t options_digest; // of those written; the script has none
     cdr_model_times times;
+    cdr_price price;  // kept where the script stands in for it
     bool is_used;     // by an agent of the team
     bool is_scripted; // answers come from the team's script
     bool is_flawed;   // as of agents

@@ -10,16 +10,22 @@
 #include <assert.h>
 #include <string.h>
 
+static void add(int64_t *sum, int64_t more)
+{
+    if (__builtin_add_overflow(*sum, more, sum))
+        *sum = INT64_MAX;
+}
+
 void cdr_usage_add(cadre_usage *sum, const cadre_usage *more)
 {
-    sum->model_calls += more->model_calls;
-    sum->tool_calls += more->tool_calls;
-    sum->input_tokens += more->input_tokens;
-    sum->output_tokens += more->output_tokens;
-    sum->cached_input_tokens += more->cached_input_tokens;
-    sum->reasoning_tokens += more->reasoning_tokens;
-    sum->cost_usd_micros += more->cost_usd_micros;
-    sum->unpriced_calls += more->unpriced_calls;
+    add(&sum->model_calls, more->model_calls);
+    add(&sum->tool_calls, more->tool_calls);
+    add(&sum->input_tokens, more->input_tokens);
+    add(&sum->output_tokens, more->output_tokens);
+    add(&sum->cached_input_tokens, more->cached_input_tokens);
+    add(&sum->reasoning_tokens, more->reasoning_tokens);
+    add(&sum->cost_usd_micros, more->cost_usd_micros);
+    add(&sum->unpriced_calls, more->unpriced_calls);
 }
 
 // An error is told once, where it happened first.

@@ -31,7 +31,7 @@ void cdr_frame_park_locked(cadre_frame *frame);
 // The parent has the outcome: the frame leaves memory, or is kept for its name.
 void cdr_frame_release_locked(cadre_frame *frame);
 
-// Adds one usage to another.
+// Adds one usage to another; what is too large stays at the largest number.
 void cdr_usage_add(cadre_usage *sum, const cadre_usage *more);
 
 #endif

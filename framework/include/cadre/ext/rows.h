@@ -46,7 +46,8 @@ typedef struct cadre_trace_row {
     int64_t lease_epoch;
     int64_t lease_expires_at; // by the store's clock, ms since 1970
     int64_t created_at;
-    cadre_frame_status status; // of its root
+    cadre_frame_status status;               // of its root
+    int64_t cost_usd_micros, unpriced_calls; // the same, once that has ended; else 0
 } cadre_trace_row;
 
 typedef struct cadre_frame_row {

@@ -29,6 +29,7 @@ typedef struct cadre_script_step {
     int error_status; // 0: none; an HTTP status; -1: the connection is refused
     const char *error_message;
     int64_t error_retry_after_ms; // -1: none
+    const json_t *usage; // what it has used, by the names of cadre_usage; NULL: nothing
 } cadre_script_step;
 
 // Reads a script file. Errors: EIO, ECONFIG with file:line:column.
