@@ -38,7 +38,10 @@ static void append_name(cadre_http *http, const char *name)
 static void append_arguments(cadre_http *http, const char *arguments)
 {
     char *text = cadre_wire_arguments(arguments);
-    cadre_http_append_string(http, text ? text : "{}");
+    if (text)
+        cadre_http_append_string(http, text);
+    else
+        cadre_http_fail(http);
     free(text);
 }
 

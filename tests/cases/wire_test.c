@@ -54,7 +54,8 @@ static void check_error(const json_t *expected, const cadre_error *err)
     const char *part = json_string_value(json_object_get(expected, "message_contains"));
     if (!CHECK(class_name != NULL))
         return;
-    if (strcmp(class_name, "bad_content_type") == 0)
+    if (strcmp(class_name, "bad_content_type") == 0 ||
+        strcmp(class_name, "malformed_call") == 0)
         class_name = "bad_response";
     if (strcmp(class_name, "stream_truncated") == 0)
         class_name = "truncated";

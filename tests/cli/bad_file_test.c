@@ -152,7 +152,7 @@ static void test_bad_file__unknown_words_get_the_nearest_one(void)
          1},
         {"version: 1\nagents:\n  solo: {model: opnai/gpt-5-mini}\n",
          "team.yaml:3:17: agents.solo.model: unknown provider 'opnai'; did you mean "
-         "'openai'? (providers: openai, openai_responses, script)\n"
+         "'openai'? (providers: anthropic, gemini, openai, openai_responses, script)\n"
          "cadre: team.yaml: 1 problem\n",
          1},
     };
@@ -196,7 +196,7 @@ static void test_bad_file__all_mistakes_are_told_at_once_in_the_order_of_the_fil
          "'sales'? (agents: desk, first, sales, tech)\n"
          "team.yaml:6:3: agent 'sales': no model; write model: provider/model\n"
          "team.yaml:7:17: agents.tech.model: unknown provider 'opnai'; did you mean "
-         "'openai'? (providers: openai, openai_responses, script)\n"
+         "'openai'? (providers: anthropic, gemini, openai, openai_responses, script)\n"
          "team.yaml:7:37: agents.tech.max_turns: expected an integer from 1 to "
          "1000000, "
          "got 0; write 'unlimited' for no limit\n"

@@ -1,4 +1,5 @@
-// The Responses API: what is read of its events, and what is sent.
+// The Responses API: what is read of a body, and what is sent. The events are those of
+// tests/support/wire_table_openai_responses.c.
 #include "net/answer.h"
 #include "net/http_request.h"
 
@@ -28,107 +29,6 @@
 #define MESSAGE(text)                                                                  \
     "\"type\":\"message\",\"content\":[{\"type\":\"output_text\",\"text\":\"" text     \
     "\"}]"
-
-typedef struct row {
-    const char *name;
-    const char *events;  // one a line
-    const char *outcome; // "text|reasoning|finish|id name arguments;|items", or
-                         // "class|retryable"
-} row;
-
-static const row rows[] = {
-    {"text", TEXT("Hel") TEXT("lo\\n\\u00e9") COMPLETED, "Hello\n\xC3\xA9||stop||"},
-    {"the whole text is the same data",
-     ITEM("added", "0", "\"type\":\"message\",\"content\":[]")
-         TEXT("one") "{\"type\":\"response.output_text.done\",\"text\":\"one\"}\n" ITEM(
-             "done", "0", MESSAGE("one")) COMPLETED,
-     "one||stop||"},
-    {"a text that only comes whole", ITEM("done", "0", MESSAGE("one")) COMPLETED,
-     "one||stop||"},
-    {"two messages, the second only whole",
-     TEXT("one") ITEM("done", "0", MESSAGE("one")) ITEM("done", "1", MESSAGE("two"))
-         COMPLETED,
-     "onetwo||stop||"},
-    {"a call by deltas",
-     ITEM("added", "1", CALL("c1", "")) "{\"type\":\"response.function_call_arguments."
-                                        "delta\",\"output_index\":1,"
-                                        "\"delta\":\"{\\\"a\\\":\"}\n"
-                                        "{\"type\":\"response.function_call_arguments."
-                                        "delta\",\"output_index\":1,"
-                                        "\"delta\":\"3}\"}\n"
-                                        "{\"type\":\"response.function_call_arguments."
-                                        "done\",\"output_index\":1,"
-                                        "\"arguments\":\"{\\\"a\\\":3}\"}\n" ITEM(
-                                            "done", "1", CALL("c1", "{\\\"a\\\":3}"))
-                                            COMPLETED,
-     "||tool_calls|c1 add {\"a\":3};|"},
-    {"calls that only come whole",
-     ITEM("done", "0", CALL("c1", "{}")) ITEM("done", "1", CALL("c2", "")) COMPLETED,
-     "||tool_calls|c1 add {};c2 add {};|"},
-    {"two calls that grow in turn",
-     ITEM("added", "0", CALL("c1", ""))
-         ITEM("added", "1", CALL("c2", "")) "{\"type\":\"response.function_call_"
-                                            "arguments.delta\",\"output_index\":0,"
-                                            "\"delta\":\"{\\\"a\\\":1}\"}\n"
-                                            "{\"type\":\"response.function_call_"
-                                            "arguments.delta\",\"output_index\":1,"
-                                            "\"delta\":\"{\\\"b\\\":2}\"}\n" COMPLETED,
-     "||tool_calls|c1 add {\"a\":1};c2 add {\"b\":2};|"},
-    {"reasoning is kept whole in its place",
-     ITEM("done", "0", REASONING) ITEM("done", "1", CALL("c1", "{}"))
-         ITEM("done", "2", REASONING) ITEM("done", "3", CALL("c2", "{}")) COMPLETED,
-     "||tool_calls|c1 add {};c2 add {};|[{\"place\":0,\"item\":{" REASONING
-     "}},{\"place\":2,\"item\":{" REASONING "}}]"},
-    {"a summary is reasoning",
-     "{\"type\":\"response.reasoning_summary_part.added\",\"summary_index\":0}\n"
-     "{\"type\":\"response.reasoning_summary_text.delta\",\"delta\":\"one\"}\n"
-     "{\"type\":\"response.reasoning_summary_part.added\",\"summary_index\":1}\n"
-     "{\"type\":\"response.reasoning_summary_text.delta\",\"delta\":\"two\"}\n" TEXT(
-         "x") COMPLETED,
-     "x|one\n\ntwo|stop||"},
-    {"a refusal is what it says",
-     "{\"type\":\"response.refusal.delta\",\"delta\":\"I won't.\"}\n" COMPLETED,
-     "I won't.||stop||"},
-    {"all at the end only",
-     "{\"type\":\"response.completed\",\"response\":{\"status\":\"completed\","
-     "\"output\":[{" MESSAGE("one") "},{" CALL("c1", "{}") "}]}}\n",
-     "one||tool_calls|c1 add {};|"},
-    {"the output at the end is the same data",
-     TEXT("one") "{\"type\":\"response.completed\",\"response\":{\"output\":[{" MESSAGE(
-         "one") "}],\"status\":\"completed\"}}\n",
-     "one||stop||"},
-    {"cut by its length",
-     TEXT("one") "{\"type\":\"response.incomplete\",\"response\":{\"status\":"
-                 "\"incomplete\",\"incomplete_details\":{\"reason\":\"max_output_"
-                 "tokens\"}}}\n",
-     "one||length||"},
-    {"stopped by a filter",
-     TEXT("one") "{\"type\":\"response.incomplete\",\"response\":{\"status\":"
-                 "\"incomplete\",\"incomplete_details\":{\"reason\":\"content_filter\"}"
-                 "}}\n",
-     "content_filter|0"},
-    {"unknown events and items",
-     "{\"type\":\"response.some_future_event\",\"x\":{}}\n{\"type\":\"keepalive\"}"
-     "\n" ITEM("done", "0", "\"type\":\"web_search_call\"") TEXT("one") COMPLETED,
-     "one||stop||"},
-    {"a failure",
-     TEXT("one") "{\"type\":\"response.failed\",\"response\":{\"status\":\"failed\","
-                 "\"error\":{\"code\":\"rate_limit_exceeded\",\"message\":\"slow "
-                 "down\"}}}\n",
-     "rate_limited|1"},
-    {"an error event, flat",
-     "{\"type\":\"error\",\"code\":\"server_error\",\"message\":\"m\"}\n", "server|1"},
-    {"an error event, nested",
-     "{\"type\":\"error\",\"error\":{\"code\":\"insufficient_quota\",\"message\":"
-     "\"m\"}}\n",
-     "quota|0"},
-    {"an error without a type", "{\"error\":{\"message\":\"overloaded\"}}\n",
-     "overloaded|1"},
-    {"no end", TEXT("one"), "truncated|1"},
-    {"a call without an end", ITEM("done", "0", CALL("c1", "{}")), "truncated|1"},
-    {"nothing said", COMPLETED, "empty_response|1"},
-    {"not JSON", "oops\n", "bad_response|1"},
-};
 
 static void outline(cdr_buf *out, const cadre_sink *sink, const cadre_error *err)
 {
@@ -160,25 +60,6 @@ static void read_events(const cadre_model_ops *ops, void *state, const char *eve
     if (status == CADRE_OK)
         cdr_answer_settle(sink, err);
     free(reader);
-}
-
-static void test_openai_responses__reads_what_servers_send(void)
-{
-    cadre_error err = CADRE_ERROR_INIT;
-    const cadre_model_ops *ops = model_ops_find("openai_responses");
-    void *state = model_open(ops, "http://h", NULL, &err);
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        cadre_sink sink;
-        cdr_buf got = CDR_BUF_INIT;
-        cadre_error_clear(&err);
-        read_events(ops, state, rows[i].events, &sink, &err);
-        outline(&got, &sink, &err);
-        if (!CHECK_TEXT(cdr_buf_text(&got), rows[i].outcome))
-            printf("\n  in row: %s (%s)\n", rows[i].name, err.text);
-        cdr_buf_fini(&got);
-        cdr_answer_fini(&sink);
-    }
-    model_close(ops, state);
 }
 
 static void test_openai_responses__counts_tokens(void)
@@ -346,7 +227,6 @@ static void test_openai_responses__options_become_keys_of_the_body(void)
 }
 
 static const CU_TestInfo tests[] = {
-    CHECK_TEST(test_openai_responses__reads_what_servers_send),
     CHECK_TEST(test_openai_responses__counts_tokens),
     CHECK_TEST(test_openai_responses__reads_a_body_that_is_no_stream),
     CHECK_TEST(test_openai_responses__a_request_has_items_in_their_places),

@@ -5,8 +5,6 @@
 // buffer, byte for byte.
 #include "net/answer.h"
 
-#include "cadre/ext/json_scan.h"
-
 #include "base/utf8.h"
 
 #include <stdio.h>
@@ -56,6 +54,7 @@ void cdr_answer_fini(cadre_sink *sink)
     cdr_buf_fini(&sink->text);
     cdr_buf_fini(&sink->reasoning);
     cdr_buf_fini(&sink->items);
+    cdr_buf_fini(&sink->item);
     cdr_answer_init(sink);
 }
 
@@ -65,6 +64,7 @@ void cdr_answer_clear(cadre_sink *sink)
     cdr_buf_clear(&sink->text);
     cdr_buf_clear(&sink->reasoning);
     cdr_buf_clear(&sink->items);
+    cdr_buf_clear(&sink->item);
     sink->usage = (cadre_usage){0};
     sink->finish = CADRE_FINISH_NONE;
     sink->ended = false;
@@ -227,17 +227,21 @@ void cadre_sink_call_arguments(cadre_sink *sink, size_t call, const char *text,
         append_to_call(sink, &sink->calls[call].arguments, text, len);
 }
 
-static bool is_json(const char *json, size_t len)
+// It will be a part of a request as it is, so it must be what every reader takes.
+static bool is_json(cadre_sink *sink, const char *json, size_t len)
 {
-    cadre_scan scan;
-    cadre_scan_init(&scan, json, len);
-    cadre_scan_skip(&scan);
-    return cdr_utf8_prefix(json, len) == len && cadre_scan_is_done(&scan);
+    json_error_t why;
+    json_t *value =
+        json_loadb(json, len, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &why);
+    if (!value && json_error_code(&why) == json_error_out_of_memory)
+        sink->failed = true;
+    json_decref(value);
+    return value != NULL;
 }
 
 void cadre_sink_item(cadre_sink *sink, const char *json, size_t len)
 {
-    if (!sink || !json || !is_json(json, len))
+    if (!sink || !json || !is_json(sink, json, len))
         return;
     size_t place = sink->n_calls > 0 ? sink->n_calls + 1 : sink->text.len > 0;
     cdr_buf_printf(&sink->items,
@@ -247,6 +251,23 @@ void cadre_sink_item(cadre_sink *sink, const char *json, size_t len)
     cdr_buf_append(&sink->items, "}", 1);
     if (sink->items.failed)
         sink->failed = true;
+}
+
+void cadre_sink_item_append(cadre_sink *sink, const char *json, size_t len)
+{
+    if (!sink || !json)
+        return;
+    cdr_buf_append(&sink->item, json, len);
+    if (sink->item.failed)
+        sink->failed = true;
+}
+
+void cadre_sink_item_end(cadre_sink *sink)
+{
+    if (!sink)
+        return;
+    cadre_sink_item(sink, cdr_buf_text(&sink->item), sink->item.len);
+    cdr_buf_clear(&sink->item);
 }
 
 // What a server says of tokens: never below 0, and so far below the ends of int64_t

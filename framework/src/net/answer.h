@@ -26,6 +26,7 @@ struct cadre_sink {
     cdr_answer_call *calls;
     size_t n_calls;
     cdr_buf items;     // a JSON list without its last bracket; empty: none
+    cdr_buf item;      // one that is not ended yet
     cadre_usage usage; // model_calls and tool_calls are not used here
     cadre_finish finish;
     bool ended;                           // the end marker was seen

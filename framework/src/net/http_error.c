@@ -12,7 +12,7 @@
 #include <strings.h>
 
 #define MAX_MESSAGE 320 // bytes of the provider's message that are quoted
-#define MAX_WORDS 8
+#define MAX_WORDS 10
 
 // What is looked for, in small letters, in the code and in the message.
 typedef struct error_words {
@@ -32,11 +32,13 @@ static const error_words refinements[] = {
       "string_above_max_length", "prompt_too_long"},
      {"maximum context length", "context window", "context length",
       "available context size", "prompt is too long", "input is too long",
-      "too many tokens", "maximum prompt length"}},
+      "too many tokens", "maximum prompt length",
+      "exceeds the maximum number of tokens"}},
     {CADRE_CLASS_CONTENT_FILTER,
      {"content_filter", "content_policy", "responsibleaipolicyviolation",
       "data_inspection", "moderation"},
      {"content management policy", "content filter", "content policy"}},
+    {CADRE_CLASS_AUTH, {"api_key_invalid"}, {"api key not valid"}}, // Gemini's 400
 };
 
 // An error inside an answer of status 200 has no other sign than its code.

@@ -120,6 +120,12 @@ void cadre_http_append_json(cadre_http *http, const json_t *value)
         http->failed = true;
 }
 
+void cadre_http_fail(cadre_http *http)
+{
+    if (http)
+        http->failed = true;
+}
+
 static const cdr_fragment *find(const cdr_fragment *from, const cdr_fragment *to,
                                 const char *format, cadre_rendering rendering)
 {

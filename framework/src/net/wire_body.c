@@ -1,21 +1,46 @@
 // What the bodies and addresses of all wire formats have in common.
 #include "cadre/ext/wire_body.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+// `before` is how long the base is without its query.
+static char *join_url(const char *base_url, size_t before, const char *version,
+                      const char *path)
+{
+    size_t version_len = strlen(version);
+    size_t size = strlen(base_url) + version_len + strlen(path) + 1;
+    char *url = malloc(size);
+    if (url)
+        (void)snprintf(url, size, "%.*s%s%s%s", (int)before, base_url, version, path,
+                       base_url + before);
+    return url;
+}
+
 char *cadre_wire_url(const char *base_url, const char *path)
 {
-    size_t len = strlen(base_url);
+    return join_url(base_url, strcspn(base_url, "?"), "", path);
+}
+
+// Is the last part of the path `v`, digits and perhaps a word?
+static bool ends_in_version(const char *base_url, size_t len)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
+    size_t at = len;
+    while (at > 0 && base_url[at - 1] != '/')
+        at--;
+    const char *part = base_url + at;
+    return at > 0 && len - at >= 2 && part[0] == 'v' && part[1] >= '0' &&
+           part[1] <= '9' && strspn(part, letters) >= len - at;
+}
+
+char *cadre_wire_versioned_url(const char *base_url, const char *version,
+                               const char *path)
+{
     size_t before = strcspn(base_url, "?");
-    size_t path_len = strlen(path);
-    char *url = malloc(len + path_len + 1);
-    if (!url)
-        return NULL;
-    memcpy(url, base_url, before);
-    memcpy(url + before, path, path_len);
-    memcpy(url + before + path_len, base_url + before, len - before + 1);
-    return url;
+    bool has_version = ends_in_version(base_url, before);
+    return join_url(base_url, before, has_version ? "" : version, path);
 }
 
 bool cadre_wire_pass(const json_t *options, const char *const *names, json_t *body)
@@ -71,4 +96,17 @@ cadre_status cadre_wire_head(const cadre_model_config *config, json_t *body,
     text[strlen(text) - 1] = '\0';
     *out = text;
     return CADRE_OK;
+}
+
+void cadre_wire_tell_schema(cadre_http *http, const json_t *schema)
+{
+    char *text = json_dumps(schema, JSON_COMPACT);
+    if (text) {
+        cadre_http_append_escaped(http, "Answer with one JSON value and nothing else. "
+                                        "It must fit this JSON Schema: ");
+        cadre_http_append_escaped(http, text);
+    } else {
+        cadre_http_fail(http);
+    }
+    free(text);
 }

@@ -1,5 +1,4 @@
 // Names and arguments of calls as they go over the wire; see cadre/ext/transcript.h.
-#include "cadre/ext/json_scan.h"
 #include "cadre/ext/transcript.h"
 
 #include <inttypes.h>
@@ -82,24 +81,30 @@ void cadre_wire_name(const char *name, char out[CADRE_WIRE_NAME_SIZE])
     out[used] = '\0';
 }
 
-static bool is_object(const char *text)
+static char *show_invalid(const char *arguments)
 {
-    cadre_scan scan;
-    cadre_scan_init(&scan, text, strlen(text));
-    if (cadre_scan_peek(&scan) != CADRE_SCAN_OBJECT)
-        return false;
-    cadre_scan_skip(&scan);
-    return cadre_scan_is_done(&scan);
-}
-
-char *cadre_wire_arguments(const char *arguments)
-{
-    if (arguments == NULL || arguments[strspn(arguments, " \t\r\n")] == '\0')
-        return strdup("{}");
-    if (is_object(arguments))
-        return strdup(arguments);
     json_t *shown = json_pack("{s:s}", "invalid_arguments", arguments);
     char *text = shown == NULL ? strdup("{}") : json_dumps(shown, JSON_COMPACT);
     json_decref(shown);
+    return text;
+}
+
+// What a lenient reader takes goes as a strict one wants it: of keys that repeat the
+// last stays.
+char *cadre_wire_arguments(const char *arguments)
+{
+    json_error_t why;
+    if (arguments == NULL || arguments[strspn(arguments, " \t\r\n")] == '\0')
+        return strdup("{}");
+    json_t *value = json_loads(arguments, JSON_REJECT_DUPLICATES, &why);
+    bool repeats = value == NULL && json_error_code(&why) == json_error_duplicate_key;
+    char *text = NULL;
+    if (repeats)
+        value = json_loads(arguments, 0, &why);
+    if (json_is_object(value))
+        text = repeats ? json_dumps(value, JSON_COMPACT) : strdup(arguments);
+    else if (value != NULL || json_error_code(&why) != json_error_out_of_memory)
+        text = show_invalid(arguments);
+    json_decref(value);
     return text;
 }

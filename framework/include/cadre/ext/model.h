@@ -92,6 +92,8 @@ CADRE_API void cadre_http_append_string(cadre_http *http, const char *text); // 
 // The same without the quotes, for strings that are put together from several texts.
 CADRE_API void cadre_http_append_escaped(cadre_http *http, const char *text);
 CADRE_API void cadre_http_append_json(cadre_http *http, const json_t *value);
+// Says that the format itself had no memory: the request is not sent.
+CADRE_API void cadre_http_fail(cadre_http *http);
 
 // Appends what `write` makes of this item, made once for each message, rendering and
 // `format` (a static string of the wire format: identity counts) and kept. So `write`
@@ -121,6 +123,10 @@ CADRE_API void cadre_sink_call_arguments(cadre_sink *sink, size_t call,
 // that are there so far; it comes back in cadre_message.items when the model is asked
 // again. What is no JSON is dropped.
 CADRE_API void cadre_sink_item(cadre_sink *sink, const char *json, size_t len);
+// The same for one that comes in pieces: its place is that of the end. One that is
+// never ended is dropped.
+CADRE_API void cadre_sink_item_append(cadre_sink *sink, const char *json, size_t len);
+CADRE_API void cadre_sink_item_end(cadre_sink *sink);
 CADRE_API void cadre_sink_usage(cadre_sink *sink, const cadre_usage *usage); // replaces
 CADRE_API void cadre_sink_finish(cadre_sink *sink, cadre_finish finish);
 CADRE_API void cadre_sink_end(cadre_sink *sink); // the end marker: nothing follows

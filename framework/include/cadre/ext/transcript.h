@@ -15,14 +15,14 @@
 //    follow from its place (what the strictest provider, Mistral, takes).
 // 4. Names of tools are [a-zA-Z_][a-zA-Z0-9_-]{0,63}; see cadre_wire_name.
 // 5. What only the model that made it can read (cadre_message.items, reasoning) is
-// shown
-//    to that model alone.
+//    shown to that model alone.
 // 6. The same history gives the same turns, so a prompt's prefix is stable.
 //
 // Thread: plain data, borrowed for the call it is given to.
 #ifndef CADRE_EXT_TRANSCRIPT_H
 #define CADRE_EXT_TRANSCRIPT_H
 
+#include "cadre/ext/json_scan.h"
 #include "cadre/message.h"
 
 #include <jansson.h>
@@ -76,6 +76,17 @@ typedef struct cadre_turn {
     bool is_renamed; // ASSISTANT: its calls got other ids
 } cadre_turn;
 
+// Goes over what only the model that is asked can read of an assistant's turn, in the
+// order in which it came; cadre_message.items says what `place` counts. Begin gives
+// false where there is nothing of the kind.
+typedef struct cadre_turn_item {
+    int64_t place;
+    cadre_scan_text json; // as the wire format gave it to cadre_sink_item
+} cadre_turn_item;
+
+CADRE_API bool cadre_turn_items_begin(cadre_scan *list, const cadre_turn *turn);
+CADRE_API bool cadre_turn_items_next(cadre_scan *list, cadre_turn_item *out);
+
 // Writes a name as all providers take it. One that fits stays as it is; `.` goes as
 // `__`, every other byte that does not fit, and what would read like one of these, as
 // `-` and two hex digits; one that is too long then is cut and ends in a hash of the
@@ -84,9 +95,10 @@ typedef struct cadre_turn {
 #define CADRE_WIRE_NAME_SIZE 65
 CADRE_API void cadre_wire_name(const char *name, char out[CADRE_WIRE_NAME_SIZE]);
 
-// Gives arguments as the text of a JSON object: what the model wrote, "{}" for nothing,
-// and {"invalid_arguments": "..."} for what is none, so that the model sees what it
-// wrote and no server refuses the history. free() it; NULL: no memory.
+// Gives arguments as the text of a JSON object that every server reads: what the model
+// wrote, "{}" for nothing, and {"invalid_arguments": "..."} for what is none, so that
+// the model sees what it wrote and no server refuses the history. free() it; NULL: no
+// memory.
 CADRE_API char *cadre_wire_arguments(const char *arguments);
 
 #ifdef __cplusplus

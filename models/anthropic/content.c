@@ -1,0 +1,244 @@
+// What goes into a message: the content blocks of users and assistants.
+//
+// Users' blocks are left without their last brace, for the mark of the prompt cache.
+#include "anthropic.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void append(cadre_http *http, const char *text)
+{
+    cadre_http_append(http, text, strlen(text));
+}
+
+static bool is_blank(const char *text)
+{
+    return text[strspn(text, " \t\r\n")] == '\0';
+}
+
+// --- Images and files ---
+
+static const char *text_of(const json_t *part, const char *key)
+{
+    const char *text = json_string_value(json_object_get(part, key));
+    return text ? text : "";
+}
+
+static void append_source(cadre_http *http, const json_t *part)
+{
+    const char *url = text_of(part, "url");
+    append(http, ",\"source\":");
+    if (url[0] != '\0') {
+        append(http, "{\"type\":\"url\",\"url\":");
+        cadre_http_append_string(http, url);
+    } else {
+        append(http, "{\"type\":\"base64\",\"media_type\":");
+        cadre_http_append_string(http, text_of(part, "media_type"));
+        append(http, ",\"data\":");
+        cadre_http_append_string(http, text_of(part, "data"));
+    }
+    append(http, "}");
+}
+
+static void append_title(cadre_http *http, const json_t *part)
+{
+    const char *name = text_of(part, "name");
+    if (is_blank(name))
+        return;
+    append(http, ",\"title\":");
+    cadre_http_append_string(http, name);
+}
+
+static void append_text_file(cadre_http *http, const json_t *part)
+{
+    append(http, "{\"type\":\"document\",\"source\":{\"type\":\"text\",\"media_type\":"
+                 "\"text/plain\",\"data\":");
+    cadre_http_append_string(http, text_of(part, "text"));
+    append(http, "}");
+    append_title(http, part);
+}
+
+// The provider fetches pictures and PDF and nothing else; other addresses are told.
+static void append_address(cadre_http *http, const json_t *part)
+{
+    append(http, "{\"type\":\"text\",\"text\":\"[");
+    cadre_http_append_escaped(http, text_of(part, "name"));
+    append(http, "]\\n");
+    cadre_http_append_escaped(http, text_of(part, "url"));
+    append(http, "\"");
+}
+
+// What cannot be shown is told, so that nobody waits for an answer to it.
+static void append_unreadable(cadre_http *http, const json_t *part)
+{
+    append(http, "{\"type\":\"text\",\"text\":\"[file ");
+    cadre_http_append_escaped(http, text_of(part, "name"));
+    append(http, " of type ");
+    cadre_http_append_escaped(http, text_of(part, "media_type"));
+    append(http, ": this model cannot read it]\"");
+}
+
+static void append_part(cadre_http *http, const json_t *part)
+{
+    bool is_image = strcmp(text_of(part, "type"), "image") == 0;
+    if (json_object_get(part, "text")) {
+        append_text_file(http, part);
+    } else if (is_image) {
+        append(http, "{\"type\":\"image\"");
+        append_source(http, part);
+    } else if (strcmp(text_of(part, "media_type"), "application/pdf") == 0) {
+        append(http, "{\"type\":\"document\"");
+        append_source(http, part);
+        append_title(http, part);
+    } else if (json_object_get(part, "url")) {
+        append_address(http, part);
+    } else {
+        append_unreadable(http, part);
+    }
+}
+
+// Returns whether there was one.
+static bool append_parts(cadre_http *http, const char *text)
+{
+    json_error_t why;
+    json_t *parts = json_loads(text, 0, &why);
+    size_t i = 0;
+    const json_t *part = NULL;
+    if (!parts && json_error_code(&why) == json_error_out_of_memory)
+        cadre_http_fail(http);
+    json_array_foreach(parts, i, part)
+    {
+        append(http, i == 0 ? "" : "},");
+        append_part(http, part);
+    }
+    json_decref(parts);
+    return i > 0;
+}
+
+// Pictures before the text that speaks of them: so the provider advises.
+void cdr_anthropic_write_said(const cadre_request_item *item, cadre_http *http)
+{
+    const char *parts = item->message->parts;
+    bool has_parts = parts && parts[0] && append_parts(http, parts);
+    if (is_blank(item->text) && has_parts)
+        return;
+    append(http, has_parts ? "},{\"type\":\"text\",\"text\":"
+                           : "{\"type\":\"text\",\"text\":");
+    cadre_http_append_string(http, is_blank(item->text) ? "(nothing)" : item->text);
+}
+
+// --- What an assistant said ---
+
+// What an item says of itself; slices of it.
+typedef struct own_item {
+    cadre_scan_text type, id, answers;
+} own_item;
+
+static own_item look_into(cadre_scan_text json)
+{
+    own_item found = {{"", 0, false}, {"", 0, false}, {"", 0, false}};
+    cadre_scan scan;
+    cadre_scan_text key;
+    cadre_scan_init(&scan, json.data, json.len);
+    if (!cadre_scan_object(&scan))
+        return found;
+    while (cadre_scan_key(&scan, &key)) {
+        if (cadre_scan_is(key, "type"))
+            cadre_scan_string(&scan, &found.type);
+        else if (cadre_scan_is(key, "id"))
+            cadre_scan_string(&scan, &found.id);
+        else if (cadre_scan_is(key, "tool_use_id"))
+            cadre_scan_string(&scan, &found.answers);
+        else
+            cadre_scan_skip(&scan);
+    }
+    return found;
+}
+
+static bool ends_with(cadre_scan_text text, const char *end)
+{
+    size_t len = strlen(end);
+    return text.len >= len && memcmp(text.data + text.len - len, end, len) == 0;
+}
+
+// A tool of the server whose result never came (the answer was cut there) would be
+// refused.
+static bool is_complete(cadre_scan_text json, cadre_scan rest)
+{
+    own_item use = look_into(json);
+    cadre_turn_item later;
+    if (!ends_with(use.type, "_tool_use"))
+        return true;
+    while (cadre_turn_items_next(&rest, &later)) {
+        own_item result = look_into(later.json);
+        if (result.answers.len > 0 && result.answers.len == use.id.len &&
+            memcmp(result.answers.data, use.id.data, use.id.len) == 0)
+            return true;
+    }
+    return false;
+}
+
+// Appends the items that stand before place `end`.
+static void append_items(cadre_http *http, cadre_scan *list, int64_t end)
+{
+    cadre_scan before = *list;
+    cadre_turn_item own;
+    while (cadre_turn_items_next(list, &own) && own.place < end) {
+        if (is_complete(own.json, *list)) {
+            cadre_http_append(http, own.json.data, own.json.len);
+            append(http, ",");
+        }
+        before = *list;
+    }
+    *list = before; // the one that stands behind is looked at again
+}
+
+static void append_call(cadre_http *http, const cadre_turn_call *call)
+{
+    char name[CADRE_WIRE_NAME_SIZE];
+    char *input = cadre_wire_arguments(call->call->arguments);
+    cadre_wire_name(call->call->name, name);
+    append(http, "{\"type\":\"tool_use\",\"id\":\"");
+    append(http, call->id);
+    append(http, "\",\"name\":\"");
+    append(http, name);
+    append(http, "\",\"input\":");
+    append(http, input ? input : "");
+    append(http, "}");
+    if (!input)
+        cadre_http_fail(http);
+    free(input);
+}
+
+// Items stand where they came, but a message must not end with one: what would be last
+// goes before the last block.
+void cdr_anthropic_write_turn(cadre_http *http, const cadre_turn *turn)
+{
+    cadre_scan list;
+    size_t n = turn->n_calls;
+    bool has_items = cadre_turn_items_begin(&list, turn);
+    if (has_items)
+        append_items(http, &list, n == 0 ? INT64_MAX : 1);
+    if (turn->has_text) {
+        append(http, "{\"type\":\"text\",\"text\":");
+        cadre_http_append_string(http, turn->items[0]->text);
+        append(http, n == 0 ? "}" : "},");
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (has_items)
+            append_items(http, &list, i + 1 == n ? INT64_MAX : (int64_t)i + 2);
+        append_call(http, &turn->calls[i]);
+        append(http, i + 1 < n ? "," : "");
+    }
+}
+
+bool cdr_anthropic_begins_with_thought(const cadre_turn *turn)
+{
+    cadre_scan list;
+    cadre_turn_item first;
+    if (!cadre_turn_items_begin(&list, turn) || !cadre_turn_items_next(&list, &first))
+        return false;
+    own_item own = look_into(first.json);
+    return first.place == 0 && (cadre_scan_is(own.type, "thinking") ||
+                                cadre_scan_is(own.type, "redacted_thinking"));
+}

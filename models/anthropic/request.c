@@ -1,0 +1,279 @@
+// From a transcript to the body of a message request.
+//
+// Results and what a user says behind them are one message, results first. Marks of the
+// prompt cache, at most four: behind the tools, behind the system text, and behind the
+// last two messages of a user, of which the older one is what the request before has
+// written.
+#include "anthropic.h"
+
+#include "cadre/ext/wire_body.h"
+
+#include <string.h>
+
+// Names of cached fragments; compared by address.
+static const char said_fragment[] = "anthropic said";
+static const char result_fragment[] = "anthropic result";
+static const char own_fragment[] = "anthropic own turn";
+static const char own_renamed_fragment[] = "anthropic own renamed turn";
+static const char foreign_fragment[] = "anthropic foreign turn";
+
+typedef struct writer {
+    const cdr_anthropic_model *model;
+    const cadre_request *request;
+    cadre_http *http;
+    size_t marks_from; // the turn from which on users' messages end with a mark
+} writer;
+
+static void append(cadre_http *http, const char *text)
+{
+    cadre_http_append(http, text, strlen(text));
+}
+
+static bool is_blank(const char *text)
+{
+    return text[strspn(text, " \t\r\n")] == '\0';
+}
+
+// Ends a block, of which the prompt's prefix up to here is to be kept.
+static void end_block(const writer *to, bool is_marked)
+{
+    if (is_marked && to->model->caches)
+        append(to->http, ",\"cache_control\":{\"type\":\"ephemeral\"}");
+    append(to->http, "}");
+}
+
+// --- Messages ---
+
+static bool is_assistant(const writer *to, size_t turn)
+{
+    return to->request->turns[turn].kind == CADRE_TURN_ASSISTANT;
+}
+
+// Does a user's message end with this turn?
+static bool is_end_of_message(const writer *to, size_t turn)
+{
+    return turn + 1 == to->request->n_turns || is_assistant(to, turn + 1);
+}
+
+static void find_marks(writer *to)
+{
+    size_t at = to->request->n_turns;
+    size_t n_messages = 0;
+    while (at > 0 && n_messages < 2) {
+        at--;
+        n_messages += !is_assistant(to, at) && is_end_of_message(to, at);
+    }
+    to->marks_from = at;
+}
+
+static void write_result_text(const cadre_request_item *item, cadre_http *http)
+{
+    cadre_http_append_string(http, item->text);
+}
+
+static void write_results(const writer *to, const cadre_turn *turn, bool is_marked)
+{
+    cadre_http *http = to->http;
+    for (size_t i = 0; i < turn->n_calls; i++) {
+        const cadre_turn_call *call = &turn->calls[i];
+        append(http, i == 0 ? "" : ",");
+        append(http, "{\"type\":\"tool_result\",\"tool_use_id\":\"");
+        append(http, call->id);
+        append(http, call->is_error ? "\",\"is_error\":true,\"content\":"
+                                    : "\",\"content\":");
+        if (call->result)
+            cadre_http_append_item(http, call->result, result_fragment,
+                                   write_result_text);
+        else
+            cadre_http_append_string(http, call->result_text);
+        end_block(to, is_marked && i + 1 == turn->n_calls);
+    }
+}
+
+static void write_said(const writer *to, const cadre_turn *turn, bool is_marked)
+{
+    cadre_http *http = to->http;
+    if (turn->n_items == 0) {
+        append(http, "{\"type\":\"text\",\"text\":");
+        cadre_http_append_string(http, turn->note);
+        end_block(to, is_marked);
+    }
+    for (size_t i = 0; i < turn->n_items; i++) {
+        append(http, i == 0 ? "" : ",");
+        cadre_http_append_item(http, turn->items[i], said_fragment,
+                               cdr_anthropic_write_said);
+        end_block(to, is_marked && i + 1 == turn->n_items);
+    }
+}
+
+static void write_user(const writer *to, size_t turn)
+{
+    const cadre_turn *this = &to->request->turns[turn];
+    bool ends = is_end_of_message(to, turn);
+    bool is_marked = ends && turn >= to->marks_from;
+    bool begins = turn == 0 || is_assistant(to, turn - 1);
+    append(to->http, begins ? "{\"role\":\"user\",\"content\":[" : ",");
+    if (this->kind == CADRE_TURN_RESULTS)
+        write_results(to, this, is_marked);
+    else
+        write_said(to, this, is_marked);
+    append(to->http, ends ? "]}" : "");
+}
+
+static void write_assistant_blocks(const cadre_turn *turn, cadre_http *http)
+{
+    cdr_anthropic_write_turn(http, turn);
+}
+
+static void write_assistant(const writer *to, const cadre_turn *turn)
+{
+    const char *own = turn->is_renamed ? own_renamed_fragment : own_fragment;
+    append(to->http, "{\"role\":\"assistant\",\"content\":[");
+    // The calls of a turn that is not its own are always renamed.
+    cadre_http_append_turn(to->http, turn, turn->is_own ? own : foreign_fragment,
+                           write_assistant_blocks);
+    append(to->http, "]}");
+}
+
+static void write_messages(writer *to)
+{
+    append(to->http, ",\"messages\":[");
+    find_marks(to);
+    for (size_t i = 0; i < to->request->n_turns; i++) {
+        append(to->http,
+               i > 0 && is_assistant(to, i) != is_assistant(to, i - 1) ? "," : "");
+        if (is_assistant(to, i))
+            write_assistant(to, &to->request->turns[i]);
+        else
+            write_user(to, i);
+    }
+    append(to->http, "]");
+}
+
+// --- The rest ---
+
+// `told`: a schema of the answer that stands here for want of another place; NULL:
+// none.
+static void write_system(const writer *to, const json_t *told)
+{
+    bool is_empty = is_blank(to->request->system);
+    if (is_empty && !told)
+        return;
+    append(to->http, ",\"system\":[{\"type\":\"text\",\"text\":\"");
+    if (!is_empty)
+        cadre_http_append_escaped(to->http, to->request->system);
+    if (told) {
+        append(to->http, is_empty ? "" : "\\n\\n");
+        cadre_wire_tell_schema(to->http, told);
+    }
+    append(to->http, "\"");
+    end_block(to, true);
+    append(to->http, "]");
+}
+
+static void write_tool(const writer *to, const cadre_tool_info *tool)
+{
+    cadre_http *http = to->http;
+    char name[CADRE_WIRE_NAME_SIZE];
+    cadre_wire_name(tool->name, name);
+    append(http, "{\"name\":\"");
+    append(http, name);
+    append(http, "\"");
+    if (tool->description && !is_blank(tool->description)) {
+        append(http, ",\"description\":");
+        cadre_http_append_string(http, tool->description);
+    }
+    append(http, ",\"input_schema\":");
+    if (tool->parameters)
+        cadre_http_append_json(http, tool->parameters);
+    else
+        append(http, "{\"type\":\"object\",\"properties\":{}}");
+}
+
+static void write_tools(const writer *to)
+{
+    const cadre_request *request = to->request;
+    if (request->n_tools == 0)
+        return;
+    append(to->http, ",\"tools\":[");
+    for (size_t i = 0; i < request->n_tools; i++) {
+        append(to->http, i == 0 ? "" : ",");
+        write_tool(to, &request->tools[i]);
+        end_block(to, i + 1 == request->n_tools);
+    }
+    append(to->http, "]");
+    append(to->http, to->model->tool_choice ? to->model->tool_choice : "");
+}
+
+// With a budget for thinking the provider refuses to go on with calls that did not
+// begin with a thought: those of another model, or made while thinking was off. There
+// the model goes on without.
+static bool may_think(const writer *to)
+{
+    const cadre_request *request = to->request;
+    if (!to->model->has_budget)
+        return true;
+    for (size_t at = request->n_turns; at > 0; at--)
+        if (is_assistant(to, at - 1))
+            return request->turns[at - 1].n_calls == 0 ||
+                   cdr_anthropic_begins_with_thought(&request->turns[at - 1]);
+    return true;
+}
+
+// `schema`: of the answer, as the provider takes it; NULL: none.
+static void write_output_config(const writer *to, const json_t *schema)
+{
+    const char *effort = to->model->effort;
+    if (!effort && !schema)
+        return;
+    append(to->http, ",\"output_config\":{");
+    if (effort) {
+        append(to->http, "\"effort\":");
+        append(to->http, effort);
+    }
+    if (schema) {
+        append(to->http, effort ? ",\"format\":" : "\"format\":");
+        append(to->http, "{\"type\":\"json_schema\",\"schema\":");
+        cadre_http_append_json(to->http, schema);
+        append(to->http, "}");
+    }
+    append(to->http, "}");
+}
+
+static void write_headers(const writer *to)
+{
+    const cdr_anthropic_model *model = to->model;
+    cadre_http_add_header(to->http, "Content-Type", "application/json");
+    cadre_http_add_header(to->http, "Accept", "text/event-stream");
+    cadre_http_add_header(to->http, "anthropic-version", "2023-06-01");
+    if (model->beta)
+        cadre_http_add_header(to->http, "anthropic-beta", "%s", model->beta);
+    if (to->request->api_key && to->request->api_key[0])
+        cadre_http_add_header(to->http, "x-api-key", "%s", to->request->api_key);
+    void *at = json_object_iter(model->headers);
+    for (; at; at = json_object_iter_next(model->headers, at))
+        cadre_http_add_header(to->http, json_object_iter_key(at), "%s",
+                              json_string_value(json_object_iter_value(at)));
+}
+
+cadre_status cdr_anthropic_encode(const void *state, const cadre_request *request,
+                                  cadre_http *http, cadre_error *err)
+{
+    writer to = {.model = state, .request = request, .http = http};
+    const json_t *wanted = request->output_schema;
+    bool has_place = wanted && !to.model->tells_schema;
+    json_t *schema = has_place ? cdr_anthropic_fit_schema(wanted) : NULL;
+    (void)err;
+    cadre_http_set_url(http, "%s", to.model->url);
+    write_headers(&to);
+    append(http, to.model->head);
+    if (to.model->thinking && may_think(&to))
+        append(http, to.model->thinking);
+    write_output_config(&to, schema);
+    write_tools(&to);
+    write_system(&to, schema ? NULL : wanted);
+    write_messages(&to);
+    append(http, "}");
+    json_decref(schema);
+    return CADRE_OK;
+}

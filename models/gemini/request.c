@@ -1,0 +1,417 @@
+// From a transcript to the body of a request for generated content.
+//
+// Results and what a user says behind them are one content, results first: as many as
+// there were calls, in their order.
+#include "gemini.h"
+
+#include "cadre/ext/wire_body.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// Names of cached fragments; compared by address. A content of the model depends on
+// whose it is and on whether calls need a signature.
+static const char text_fragment[] = "gemini text";
+static const char parts_fragment[] = "gemini parts";
+static const char result_fragment[] = "gemini result";
+static const char own_fragment[] = "gemini own";
+static const char own_renamed_fragment[] = "gemini own renamed";
+static const char foreign_fragment[] = "gemini foreign";
+static const char signed_fragment[] = "gemini signed";
+static const char signed_renamed_fragment[] = "gemini signed renamed";
+static const char signed_foreign_fragment[] = "gemini signed foreign";
+
+// The provider's own word for a call that no model of it made.
+static const char no_signature[] = "\"skip_thought_signature_validator\"";
+
+typedef struct writer {
+    const cdr_gemini_model *model;
+    const cadre_request *request;
+    cadre_http *http;
+} writer;
+
+static void append(cadre_http *http, const char *text)
+{
+    cadre_http_append(http, text, strlen(text));
+}
+
+static bool is_blank(const char *text)
+{
+    return text[strspn(text, " \t\r\n")] == '\0';
+}
+
+static void append_name(cadre_http *http, const char *name)
+{
+    char wire[CADRE_WIRE_NAME_SIZE];
+    cadre_wire_name(name, wire);
+    append(http, wire);
+}
+
+static void write_escaped(const cadre_request_item *item, cadre_http *http)
+{
+    cadre_http_append_escaped(http, item->text);
+}
+
+static void write_string(const cadre_request_item *item, cadre_http *http)
+{
+    cadre_http_append_string(http, item->text);
+}
+
+// --- What a user said ---
+
+static const char *text_of(const json_t *part, const char *key)
+{
+    const char *text = json_string_value(json_object_get(part, key));
+    return text ? text : "";
+}
+
+// What is text goes as text, behind its name.
+static void append_text_file(cadre_http *http, const json_t *part)
+{
+    append(http, "{\"text\":\"[");
+    cadre_http_append_escaped(http, text_of(part, "name"));
+    append(http, "]\\n");
+    cadre_http_append_escaped(http, text_of(part, "text"));
+    append(http, "\"}");
+}
+
+static void append_part(cadre_http *http, const json_t *part)
+{
+    if (json_object_get(part, "text")) {
+        append_text_file(http, part);
+        return;
+    }
+    const char *url = text_of(part, "url");
+    append(http, url[0] ? "{\"fileData\":{" : "{\"inlineData\":{");
+    append(http, "\"mimeType\":");
+    cadre_http_append_string(http, text_of(part, "media_type"));
+    append(http, url[0] ? ",\"fileUri\":" : ",\"data\":");
+    cadre_http_append_string(http, url[0] ? url : text_of(part, "data"));
+    append(http, "}}");
+}
+
+static void write_parts(const cadre_request_item *item, cadre_http *http)
+{
+    json_error_t why;
+    json_t *parts = json_loads(item->message->parts, 0, &why);
+    size_t i = 0;
+    const json_t *part = NULL;
+    if (!parts && json_error_code(&why) == json_error_out_of_memory)
+        cadre_http_fail(http);
+    json_array_foreach(parts, i, part)
+    {
+        append(http, i == 0 ? "" : ",");
+        append_part(http, part);
+    }
+    if (i == 0)
+        append(http, "{\"text\":\"(nothing)\"}");
+    json_decref(parts);
+}
+
+// Texts that follow one another are one part: the model sees no border between parts.
+static void write_said(const writer *to, const cadre_turn *turn)
+{
+    cadre_http *http = to->http;
+    const char *before = "";
+    bool is_open = turn->n_items == 0;
+    if (is_open) {
+        append(http, "{\"text\":\"");
+        cadre_http_append_escaped(http, turn->note);
+    }
+    for (size_t i = 0; i < turn->n_items; i++) {
+        const cadre_request_item *item = turn->items[i];
+        const char *parts = item->message->parts;
+        if (parts && parts[0]) {
+            append(http, is_open ? "\"}," : before);
+            cadre_http_append_item(http, item, parts_fragment, write_parts);
+            is_open = false;
+            before = ",";
+        }
+        if (is_blank(item->text))
+            continue;
+        append(http, is_open ? "\\n\\n" : before);
+        append(http, is_open ? "" : "{\"text\":\"");
+        cadre_http_append_item(http, item, text_fragment, write_escaped);
+        is_open = true;
+    }
+    append(http, is_open ? "\"}" : "");
+}
+
+static void write_results(const writer *to, const cadre_turn *turn)
+{
+    cadre_http *http = to->http;
+    for (size_t i = 0; i < turn->n_calls; i++) {
+        const cadre_turn_call *call = &turn->calls[i];
+        append(http, i == 0 ? "" : ",");
+        append(http, "{\"functionResponse\":{\"id\":\"");
+        append(http, call->id);
+        append(http, "\",\"name\":\"");
+        append_name(http, call->call->name);
+        append(http, call->is_error ? "\",\"response\":{\"error\":"
+                                    : "\",\"response\":{\"output\":");
+        if (call->result)
+            cadre_http_append_item(http, call->result, result_fragment, write_string);
+        else
+            cadre_http_append_string(http, call->result_text);
+        append(http, "}}}");
+    }
+}
+
+// --- What a model said ---
+
+// Of an item that is nothing else, and so belongs to the call before it: the
+// signature, as JSON. Empty: it is something else.
+static cadre_scan_text signature_of(cadre_scan_text json)
+{
+    cadre_scan_text signature = {"", 0, false};
+    cadre_scan_text key;
+    cadre_scan scan;
+    cadre_scan_init(&scan, json.data, json.len);
+    if (cadre_scan_object(&scan) && cadre_scan_key(&scan, &key) &&
+        cadre_scan_is(key, "thoughtSignature") && cadre_scan_raw(&scan, &signature) &&
+        !cadre_scan_key(&scan, &key))
+        return signature;
+    return (cadre_scan_text){"", 0, false};
+}
+
+// Appends the items up to a place, each as a part. A signature whose call is not there
+// any more is left out.
+static bool append_items(cadre_http *http, cadre_scan *list, int64_t place,
+                         bool has_part)
+{
+    cadre_scan before = *list;
+    cadre_turn_item own;
+    while (cadre_turn_items_next(list, &own) && own.place <= place) {
+        if (signature_of(own.json).len == 0) {
+            append(http, has_part ? "," : "");
+            cadre_http_append(http, own.json.data, own.json.len);
+            has_part = true;
+        }
+        before = *list;
+    }
+    *list = before; // the one that stands behind is looked at again
+    return has_part;
+}
+
+// Takes the signature of the call that is place - 1.
+static cadre_scan_text take_signature(cadre_scan *list, int64_t place)
+{
+    cadre_scan next = *list;
+    cadre_turn_item own;
+    cadre_scan_text signature = {"", 0, false};
+    if (cadre_turn_items_next(&next, &own) && own.place == place)
+        signature = signature_of(own.json);
+    if (signature.len > 0)
+        *list = next;
+    return signature;
+}
+
+static void append_call(cadre_http *http, const cadre_turn_call *call,
+                        cadre_scan_text signature)
+{
+    char *arguments = cadre_wire_arguments(call->call->arguments);
+    append(http, "{\"functionCall\":{\"id\":\"");
+    append(http, call->id);
+    append(http, "\",\"name\":\"");
+    append_name(http, call->call->name);
+    append(http, "\",\"args\":");
+    append(http, arguments ? arguments : "");
+    append(http, "}");
+    if (!arguments)
+        cadre_http_fail(http);
+    free(arguments);
+    if (signature.len > 0) {
+        append(http, ",\"thoughtSignature\":");
+        cadre_http_append(http, signature.data, signature.len);
+    }
+    append(http, "}");
+}
+
+static void append_turn(cadre_http *http, const cadre_turn *turn, bool wants_signature)
+{
+    static const cadre_scan_text none = {"", 0, false};
+    static const cadre_scan_text made = {no_signature, sizeof(no_signature) - 1, false};
+    cadre_scan list;
+    bool has_items = cadre_turn_items_begin(&list, turn);
+    bool has_part = has_items && append_items(http, &list, 0, false);
+    if (turn->has_text) {
+        append(http, has_part ? ",{\"text\":" : "{\"text\":");
+        cadre_http_append_string(http, turn->items[0]->text);
+        append(http, "}");
+        has_part = true;
+    }
+    if (has_items)
+        has_part =
+            append_items(http, &list, turn->n_calls == 0 ? INT64_MAX : 1, has_part);
+    for (size_t i = 0; i < turn->n_calls; i++) {
+        int64_t place = (int64_t)i + 2;
+        cadre_scan_text signature = has_items ? take_signature(&list, place) : none;
+        if (signature.len == 0 && i == 0 && wants_signature)
+            signature = made;
+        append(http, has_part ? "," : "");
+        append_call(http, &turn->calls[i], signature);
+        has_part = true;
+        if (has_items)
+            append_items(http, &list, i + 1 == turn->n_calls ? INT64_MAX : place, true);
+    }
+}
+
+static void write_turn(const cadre_turn *turn, cadre_http *http)
+{
+    append_turn(http, turn, false);
+}
+
+static void write_signed_turn(const cadre_turn *turn, cadre_http *http)
+{
+    append_turn(http, turn, true);
+}
+
+static void write_model(const writer *to, const cadre_turn *turn)
+{
+    static const char *const fragments[2][3] = {
+        {own_fragment, own_renamed_fragment, foreign_fragment},
+        {signed_fragment, signed_renamed_fragment, signed_foreign_fragment},
+    };
+    bool is_signed = to->model->is_of_3_on;
+    // The calls of a turn that is not its own are always renamed.
+    int whose = !turn->is_own ? 2 : turn->is_renamed;
+    append(to->http, "{\"role\":\"model\",\"parts\":[");
+    cadre_http_append_turn(to->http, turn, fragments[is_signed][whose],
+                           is_signed ? write_signed_turn : write_turn);
+    append(to->http, "]}");
+}
+
+// --- The body ---
+
+static bool is_of_model(const writer *to, size_t turn)
+{
+    return to->request->turns[turn].kind == CADRE_TURN_ASSISTANT;
+}
+
+static void write_user(const writer *to, size_t turn)
+{
+    const cadre_turn *this = &to->request->turns[turn];
+    bool begins = turn == 0 || is_of_model(to, turn - 1);
+    bool ends = turn + 1 == to->request->n_turns || is_of_model(to, turn + 1);
+    append(to->http, begins ? "{\"role\":\"user\",\"parts\":[" : ",");
+    if (this->kind == CADRE_TURN_RESULTS)
+        write_results(to, this);
+    else
+        write_said(to, this);
+    append(to->http, ends ? "]}" : "");
+}
+
+static void write_contents(const writer *to)
+{
+    append(to->http, "\"contents\":[");
+    for (size_t i = 0; i < to->request->n_turns; i++) {
+        bool is_next = i > 0 && is_of_model(to, i) != is_of_model(to, i - 1);
+        append(to->http, is_next ? "," : "");
+        if (is_of_model(to, i))
+            write_model(to, &to->request->turns[i]);
+        else
+            write_user(to, i);
+    }
+    append(to->http, "]");
+}
+
+// Is the schema of the answer told in words? Models before Gemini 3 take none beside
+// tools.
+static bool tells_schema(const writer *to)
+{
+    const cadre_request *request = to->request;
+    bool has_place = to->model->is_of_3_on || request->n_tools == 0;
+    return request->output_schema && (to->model->tells_schema || !has_place);
+}
+
+static void write_system(const writer *to)
+{
+    bool is_empty = is_blank(to->request->system);
+    if (is_empty && !tells_schema(to))
+        return;
+    append(to->http, "\"systemInstruction\":{\"parts\":[{\"text\":\"");
+    if (!is_empty)
+        cadre_http_append_escaped(to->http, to->request->system);
+    if (tells_schema(to)) {
+        append(to->http, is_empty ? "" : "\\n\\n");
+        cadre_wire_tell_schema(to->http, to->request->output_schema);
+    }
+    append(to->http, "\"}]},");
+}
+
+static void write_tools(const writer *to)
+{
+    const cadre_request *request = to->request;
+    cadre_http *http = to->http;
+    if (request->n_tools == 0)
+        return;
+    append(http, "\"tools\":[{\"functionDeclarations\":[");
+    for (size_t i = 0; i < request->n_tools; i++) {
+        const cadre_tool_info *tool = &request->tools[i];
+        append(http, i == 0 ? "{\"name\":\"" : ",{\"name\":\"");
+        append_name(http, tool->name);
+        append(http, "\"");
+        if (tool->description && !is_blank(tool->description)) {
+            append(http, ",\"description\":");
+            cadre_http_append_string(http, tool->description);
+        }
+        if (tool->parameters) {
+            append(http, ",\"parametersJsonSchema\":");
+            cadre_http_append_json(http, tool->parameters);
+        }
+        append(http, "}");
+    }
+    append(http, "]}],");
+    if (to->model->tool_config) {
+        append(http, "\"toolConfig\":");
+        append(http, to->model->tool_config);
+        append(http, ",");
+    }
+}
+
+static void write_generation(const writer *to)
+{
+    const char *made = to->model->generation;
+    const json_t *schema = tells_schema(to) ? NULL : to->request->output_schema;
+    if (!made[1] && !schema)
+        return;
+    append(to->http, "\"generationConfig\":");
+    append(to->http, made);
+    if (schema) {
+        append(to->http, made[1] ? "," : "");
+        append(to->http, "\"responseMimeType\":\"application/json\","
+                         "\"responseJsonSchema\":");
+        cadre_http_append_json(to->http, schema);
+    }
+    append(to->http, "},");
+}
+
+static void write_headers(const writer *to)
+{
+    const cdr_gemini_model *model = to->model;
+    cadre_http_add_header(to->http, "Content-Type", "application/json");
+    cadre_http_add_header(to->http, "Accept", "text/event-stream");
+    if (to->request->api_key && to->request->api_key[0])
+        cadre_http_add_header(to->http, "x-goog-api-key", "%s", to->request->api_key);
+    void *at = json_object_iter(model->headers);
+    for (; at; at = json_object_iter_next(model->headers, at))
+        cadre_http_add_header(to->http, json_object_iter_key(at), "%s",
+                              json_string_value(json_object_iter_value(at)));
+}
+
+cadre_status cdr_gemini_encode(const void *state, const cadre_request *request,
+                               cadre_http *http, cadre_error *err)
+{
+    writer to = {.model = state, .request = request, .http = http};
+    (void)err;
+    cadre_http_set_url(http, "%s", to.model->url);
+    write_headers(&to);
+    append(http, to.model->head);
+    append(http, to.model->head[1] ? "," : "");
+    write_generation(&to);
+    write_system(&to);
+    write_tools(&to);
+    write_contents(&to);
+    append(http, "}");
+    return CADRE_OK;
+}
