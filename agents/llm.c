@@ -13,6 +13,7 @@ typedef struct llm {
     cadre_tools tools;
     char *instructions;
     cadre_history history;
+    int max_history_tokens; // 0: no limit
     int max_turns;
     int max_bad_calls;
     bool has_fallback;
@@ -47,6 +48,9 @@ static cadre_status llm_init(void *state, const cadre_agent_config *config,
     self->tools = config->tools;
     self->has_fallback = config->fallback != NULL;
     self->history = history_of(config->options);
+    self->max_history_tokens = limit_of(config->options, "max_history_tokens");
+    if (self->max_history_tokens == CADRE_UNLIMITED)
+        self->max_history_tokens = 0;
     self->max_turns = limit_of(config->options, "max_turns");
     self->max_bad_calls = limit_of(config->options, "max_bad_calls");
     self->instructions = strdup(text == NULL ? "" : text);
@@ -156,7 +160,8 @@ static cadre_status llm_run(void *state, cadre_frame *frame, cadre_error *err)
                         .model = self->model,
                         .system = self->instructions,
                         .tools = self->tools,
-                        .history = self->history}};
+                        .history = self->history,
+                        .max_history_tokens = self->max_history_tokens}};
     cadre_answer answer = {NULL, CADRE_FINISH_NONE};
 
     for (int turn = 0; self->max_turns == CADRE_UNLIMITED || turn < self->max_turns;
@@ -197,6 +202,8 @@ const cadre_agent_ops cadre_agent_llm = {
         "{\"instructions\": {\"type\": \"string\"},"
         " \"history\": {\"type\": \"string\", \"default\": \"all\","
         "   \"enum\": [\"all\", \"own\", \"last\", \"none\"]},"
+        " \"max_history_tokens\": {\"type\": [\"integer\", \"string\"],"
+        "   \"format\": \"limit\", \"minimum\": 1, \"maximum\": 1000000000},"
         " \"max_turns\": {\"type\": [\"integer\", \"string\"], \"format\": \"limit\","
         "   \"minimum\": 1, \"maximum\": 1000000, \"default\": 20},"
         " \"max_bad_calls\": {\"type\": [\"integer\", \"string\"], \"format\": "

@@ -30,6 +30,7 @@ typedef struct cadre_llm {
     const char *loop_fallback; // answers when its loop comes to no end; NULL: nobody
     cadre_retry retry;
     const cadre_hooks *hooks; // copied; NULL: none
+    int max_history_tokens;   // of what was said, about; 0: no limit
 } cadre_llm;
 
 #define CADRE_LLM(...)                                                                 \

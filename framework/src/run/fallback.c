@@ -4,8 +4,10 @@
 #include "base/buf.h"
 #include "run/arguments.h"
 #include "run/call.h"
+#include "run/model_window.h"
 #include "run/transfer.h"
 #include "run/view.h"
+#include "run/window.h"
 #include "tree/outbox.h"
 
 #include <stdio.h>
@@ -24,16 +26,16 @@ static void append_call(cdr_buf *text, const cadre_message *asked, size_t call,
 }
 
 // An answer of the agent itself; gives how many items it took, with its results.
-static size_t append_own(cdr_buf *text, const cdr_view *view, size_t at)
+static size_t append_own(cdr_buf *text, const cadre_request_item *items, size_t at)
 {
-    const cadre_message *m = view->items[at].message;
+    const cadre_message *m = items[at].message;
     if (m->text[0] != '\0') {
         cdr_buf_printf(text, "\n\n[%s]: ", m->agent);
         cdr_buf_append_text(text, m->text);
     }
     // The view has one result for each call, right behind it.
     for (size_t i = 0; i < m->n_tool_calls; i++)
-        append_call(text, m, i, view->items[at + 1 + i].text);
+        append_call(text, m, i, items[at + 1 + i].text);
     return 1 + m->n_tool_calls;
 }
 
@@ -47,21 +49,38 @@ static void append_turn(cdr_buf *text, const cadre_request_item *item)
     cdr_buf_append_text(text, item->text);
 }
 
-static bool render(cdr_buf *text, const cadre_frame *frame, const cdr_view *view)
+static bool render(cdr_buf *text, const cadre_frame *frame, const cdr_window *shown)
 {
     cdr_buf_printf(text,
                    "%s came to no end with this conversation. Answer in its place.",
                    frame->name);
-    for (size_t i = 0; i < view->n_items;) {
-        const cadre_request_item *item = &view->items[i];
+    for (size_t i = 0; i < shown->n_items;) {
+        const cadre_request_item *item = &shown->items[i];
         if (item->rendering == CADRE_AS_OWN) {
-            i += append_own(text, view, i);
+            i += append_own(text, shown->items, i);
         } else {
             append_turn(text, item);
             i++;
         }
     }
     return !text->failed;
+}
+
+// Writes what the call shows its model.
+static cadre_status write_history(cdr_buf *text, cadre_frame *frame,
+                                  const cadre_model_call *call, cadre_error *err)
+{
+    cdr_view view;
+    cdr_window window = {.n_items = 0};
+    cadre_status status = cdr_view_init(&view, frame, call->history, err);
+    const cdr_window_view all = {view.items, view.n_items, view.n_items, 0};
+    int64_t limit = cdr_history_limit(frame, call->max_history_tokens);
+    if (status == CADRE_OK &&
+        (!cdr_window_update(&window, &all, limit) || !render(text, frame, &window)))
+        status = cadre_fail(err, CADRE_ENOMEM, "no memory for a conversation");
+    cdr_window_fini(&window);
+    cdr_view_fini(&view);
+    return status;
 }
 
 // --- Falling back ---
@@ -105,7 +124,6 @@ static cadre_status fall_back(cadre_frame *frame, const char *message, const cha
 cadre_status cadre_frame_fall_back(cadre_frame *frame, const cadre_model_call *call,
                                    const char *why, cadre_error *err)
 {
-    cdr_view view;
     cdr_buf text = CDR_BUF_INIT;
     if (frame == NULL || call == NULL || why == NULL)
         return cdr_fail_null(err, __func__);
@@ -117,12 +135,9 @@ cadre_status cadre_frame_fall_back(cadre_frame *frame, const cadre_model_call *c
     if (frame->work->transfer != NULL)
         return cadre_fail(err, CADRE_EREFUSED, "'%s' was handed over to '%s' already",
                           frame->name, frame->work->transfer->name);
-    status = cdr_view_init(&view, frame, call->history, err);
-    if (status == CADRE_OK && !render(&text, frame, &view))
-        status = cadre_fail(err, CADRE_ENOMEM, "no memory for a conversation");
+    status = write_history(&text, frame, call, err);
     if (status == CADRE_OK)
         status = fall_back(frame, cdr_buf_text(&text), why, err);
-    cdr_view_fini(&view);
     cdr_buf_fini(&text);
     return status;
 }

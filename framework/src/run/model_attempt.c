@@ -266,8 +266,8 @@ static cadre_status next_wait(cdr_model_call *call, cadre_error *failure, int64_
     return CADRE_OK;
 }
 
-static void show_retry(cdr_model_call *call, const cadre_error *failure,
-                       int64_t wait_ms)
+void cdr_model_show_retry(cdr_model_call *call, const cadre_error *failure,
+                          int64_t wait_ms)
 {
     cadre_event event = {.type = CADRE_EVENT_RETRY};
     event.u.retry.attempt = call->frame->attempts;
@@ -278,26 +278,29 @@ static void show_retry(cdr_model_call *call, const cadre_error *failure,
     cdr_model_show(call, &event);
 }
 
-static cadre_status attempt_again(cdr_model_call *call, cadre_error *failure)
+cadre_status cdr_model_attempt_reserve(cdr_model_call *call, cadre_error *failure)
 {
     cdr_tree *tree = call->frame->tree;
+    cdr_mutex_lock(&tree->mu);
+    cdr_frame_start_locked(call->frame, true);
+    cdr_mutex_unlock(&tree->mu);
+    cadre_status status = cdr_tree_flush(tree, failure);
+    // With that commit it may have learnt of a mark.
+    return status == CADRE_OK ? cdr_frame_stopped(call->frame, failure) : status;
+}
+
+static cadre_status attempt_again(cdr_model_call *call, cadre_error *failure)
+{
     int64_t wait = 0;
     cadre_status status = next_wait(call, failure, &wait);
     if (status != CADRE_OK)
         return status;
-    show_retry(call, failure, wait);
+    cdr_model_show_retry(call, failure, wait);
     cadre_error_clear(failure);
     // The millisecond it starts in may be nearly over, and a server's wish is
     // a minimum.
     status = cadre_frame_sleep(call->frame, wait + 1, failure);
-    if (status != CADRE_OK)
-        return status;
-    cdr_mutex_lock(&tree->mu);
-    cdr_frame_start_locked(call->frame, true);
-    cdr_mutex_unlock(&tree->mu);
-    status = cdr_tree_flush(tree, failure);
-    // With that commit it may have learnt of a mark.
-    return status == CADRE_OK ? cdr_frame_stopped(call->frame, failure) : status;
+    return status == CADRE_OK ? cdr_model_attempt_reserve(call, failure) : status;
 }
 
 cadre_status cdr_model_attempt(cdr_model_call *call, cadre_error *failure)

@@ -24,6 +24,13 @@ cadre_status cdr_model_take_step_locked(cdr_model_call *call, cadre_error *err);
 // Shows an event of the call that is not stored.
 void cdr_model_show(cdr_model_call *call, cadre_event *event);
 
+// Tells that another attempt follows, after so long.
+void cdr_model_show_retry(cdr_model_call *call, const cadre_error *failure,
+                          int64_t wait_ms);
+
+// Reserves another attempt. Errors: the frame's sticky status, ESTORE.
+cadre_status cdr_model_attempt_reserve(cdr_model_call *call, cadre_error *failure);
+
 // Makes attempts until one is whole; the answer is in call->sink, with the usage and
 // the cost of all attempts. Errors: that of the last attempt, or the frame's sticky
 // status.

@@ -6,6 +6,7 @@
 #include "run/model_answer.h"
 #include "run/model_attempt.h"
 #include "run/model_record.h"
+#include "run/model_window.h"
 #include "run/tool_round.h"
 #include "tree/load.h"
 
@@ -33,13 +34,12 @@ static cadre_status prepare(cdr_model_call *call, const cadre_model_call *asked,
     cadre_status status = cdr_view_init(&call->view, call->agent, asked->history, err);
     if (status != CADRE_OK)
         return status;
+    size_t n_said = call->view.n_items;
     if (!cdr_view_add_turns(&call->view, call->hook.turns, call->hook.n_turns) ||
         !cdr_offer_init(&call->offer, call->agent, asked->tools, &call->arena))
         return cadre_fail(err, CADRE_ENOMEM, "no memory for a request");
     call->holds_text = cdr_hook_has(call->agent->agent, CDR_HOOK_AFTER_MODEL);
     call->request = (cadre_request){.system = call->hook.shown.system,
-                                    .items = call->view.items,
-                                    .n_items = call->view.n_items,
                                     .tools = call->offer.infos,
                                     .n_tools = call->offer.count,
                                     .api_key = "",
@@ -50,7 +50,7 @@ static cadre_status prepare(cdr_model_call *call, const cadre_model_call *asked,
     call->message_id = cadre_id_new();
     cadre_id_text(call->message_id, call->message_text);
     cdr_event_address(call->agent, &call->delta, call->id);
-    return CADRE_OK;
+    return cdr_model_window_open(call, n_said, err);
 }
 
 // --- The reservation ---
@@ -144,6 +144,20 @@ static cadre_status check_restarts(const cdr_model_call *call, cadre_error *fail
                       call->agent->name, call->model->name, restarts);
 }
 
+// What was too long for the model is tried once more, shorter.
+static cadre_status attempt(cdr_model_call *call, cadre_error *failure)
+{
+    cadre_status status = cdr_model_attempt(call, failure);
+    while (status != CADRE_OK && failure->error_class == CADRE_CLASS_CONTEXT_LENGTH &&
+           call->frame->mark == CDR_MARK_NONE) {
+        status = cdr_model_window_shorten(call, failure);
+        if (status != CADRE_OK)
+            break;
+        status = cdr_model_attempt(call, failure);
+    }
+    return status;
+}
+
 // The answer of the model, or what a hook gave in its place.
 static cadre_status get_answer(cdr_model_call *call, cadre_error *failure)
 {
@@ -163,7 +177,7 @@ static cadre_status get_answer(cdr_model_call *call, cadre_error *failure)
         event.u.message_start.message_id = call->message_text;
         cdr_model_show(call, &event);
         if (!cdr_model_hook_recall(&call->hook, &call->sink))
-            status = cdr_model_attempt(call, failure);
+            status = attempt(call, failure);
         if (status != CADRE_OK)
             name_failure(call, failure);
     }
@@ -237,6 +251,7 @@ static cadre_status make(cdr_model_call *call, const cadre_model_call *asked,
 
 static void model_call_fini(cdr_model_call *call)
 {
+    cdr_window_fini(&call->window);
     cdr_view_fini(&call->view);
     cdr_model_hook_fini(&call->hook);
     cdr_arena_fini(&call->arena);
@@ -280,10 +295,15 @@ cadre_status cadre_frame_ask_model(cadre_frame *frame, const cadre_model_call *a
         return status;
     cdr_round_close(frame);
     snprintf(key, sizeof key, "%d", ++frame->work->turn);
+    bool is_recalled = cdr_model_window_recall(frame, frame->work->turn);
     const cadre_frame *record = cdr_model_record_find(frame, key);
     if (record != NULL)
         return cdr_model_record_use(frame, record, asked, answer, err);
-    cdr_model_call call = {.agent = frame, .model = asked->model};
+    cdr_model_call call = {.agent = frame,
+                           .model = asked->model,
+                           .max_history_tokens = asked->max_history_tokens,
+                           .is_recalled = is_recalled,
+                           .is_shortened = is_recalled && !asked->model->is_scripted};
     status = make(&call, asked, key, answer, err);
     model_call_fini(&call);
     cadre_status stopped =

@@ -13,6 +13,7 @@
 #include "run/model_hook.h"
 #include "run/offer.h"
 #include "run/view.h"
+#include "run/window.h"
 #include "tree/outbox.h"
 
 // Everything one call needs, on the stack of its strand.
@@ -22,7 +23,12 @@ typedef struct cdr_model_call {
     const cadre_model *model;
     cdr_model_hook hook;
     cdr_view view;
-    cdr_arena arena; // of the offered tools
+    size_t n_said;     // items of it that were said; hooks have added the others
+    cdr_window window; // what the request shows of it
+    int64_t max_history_tokens;
+    bool is_shortened; // the window, since what was sent had been too long
+    bool is_recalled;  // and that is in the record of a run that was cut
+    cdr_arena arena;   // of the offered tools
     cdr_offer offer;
     cadre_request request;
     char *system;

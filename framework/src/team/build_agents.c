@@ -115,10 +115,13 @@ static json_t *llm_options(const cadre_llm *llm)
         json_object_set_new(options, "history", json_string(history));
     json_t *max_turns = limit_value(llm->max_turns);
     json_t *max_bad_calls = limit_value(llm->max_bad_calls);
+    json_t *max_history_tokens = limit_value(llm->max_history_tokens);
     if (max_turns)
         json_object_set_new(options, "max_turns", max_turns);
     if (max_bad_calls)
         json_object_set_new(options, "max_bad_calls", max_bad_calls);
+    if (max_history_tokens)
+        json_object_set_new(options, "max_history_tokens", max_history_tokens);
     return options;
 }
 

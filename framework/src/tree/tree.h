@@ -146,12 +146,13 @@ struct cdr_work {
     const char *call_id;           // of a tool frame
     cadre_id open_message;         // its pieces are shown; ended by the next output
     int turn;
-    size_t n_spawned;    // runs of its own
-    unsigned n_batches;  // for automatic keys
-    size_t n_read;       // messages of the conversation read again from the record
-    size_t n_recorded;   // those that it held when `run` began
-    int cancel_fd;       // -1: none yet
-    cadre_status sticky; // EDIVERGED, once a call differed from its record; EPARKED
+    int64_t history_limit; // run/model_window.h; tokens that its turns keep to; 0: none
+    size_t n_spawned;      // runs of its own
+    unsigned n_batches;    // for automatic keys
+    size_t n_read;         // messages of the conversation read again from the record
+    size_t n_recorded;     // those that it held when `run` began
+    int cancel_fd;         // -1: none yet
+    cadre_status sticky;   // EDIVERGED, once a call differed from its record; EPARKED
     unsigned char stop_reason;
     char id_text[CADRE_ID_TEXT_SIZE];
 };

@@ -17,6 +17,7 @@ typedef struct cadre_model_call {
                         // replaced; NULL: none
     cadre_tools tools;  // the scope's transfer tool is added where the frame has edges
     cadre_history history;
+    int64_t max_history_tokens; // about; oldest rounds are left out; 0: no limit
 } cadre_model_call;
 
 // A whole answer; its message lives until `run` returns.
@@ -35,8 +36,10 @@ typedef struct cadre_round {
 } cadre_round;
 
 // Asks the model with the frame's view of its conversation. The answer is recorded; one
-// without tool calls is the frame's output. Errors: EFAILED with the class of the model
-// call when its attempts are used up; ELIMIT.
+// without tool calls is the frame's output. A history that was too long for the model
+// is sent once more, half of it. Errors: EFAILED with the class of the model call when
+// its attempts are used up, or of context_length when what must stay of the history is
+// longer than max_history_tokens; ELIMIT.
 CADRE_API cadre_status cadre_frame_ask_model(cadre_frame *frame,
                                              const cadre_model_call *call,
                                              cadre_answer *answer, cadre_error *err);
