@@ -76,26 +76,21 @@ static const char *name_of(const cadre_frame *frame)
     return cadre_agent_get_info(cadre_frame_agent(frame))->name;
 }
 
-// An answer without tool calls is the last, also one that was cut; but that says so.
-static cadre_status end_of(cadre_frame *frame, const cadre_answer *answer,
-                           cadre_error *err)
-{
-    if (answer->finish != CADRE_FINISH_LENGTH)
-        return CADRE_OK;
-    return cadre_frame_stop(
-        frame, CADRE_STOP_LIMIT, err,
-        "agent '%s': the model's token limit cut the answer (max_tokens)",
-        name_of(frame));
-}
-
 // One frame's loop.
 typedef struct loop {
     const llm *self;
     cadre_frame *frame;
     cadre_model_call call;
-    int bad_calls; // in a row, in rounds without a right one
-    int blocks;    // rounds in a row that were blocked
+    int turns;         // begun so far
+    int bad_calls;     // in a row, in rounds without a right one
+    int blocks;        // rounds in a row that were blocked
+    bool is_corrected; // it was told what is wrong with its answer
 } loop;
+
+static bool has_turn_left(const loop *it)
+{
+    return it->self->max_turns == CADRE_UNLIMITED || it->turns < it->self->max_turns;
+}
 
 // Counts a round. Gives why there were too many bad ones in a row, in the frame's
 // arena; NULL: the loop goes on.
@@ -151,6 +146,49 @@ static cadre_status no_turn_left(loop *it, const cadre_answer *last, cadre_error
     return give_up(it, CADRE_STOP_MAX_TURNS, why, err);
 }
 
+// An answer without tool calls is the last, also one that was cut; but that says so.
+static cadre_status end_of(cadre_frame *frame, const cadre_answer *answer,
+                           cadre_error *err)
+{
+    if (answer->finish != CADRE_FINISH_LENGTH)
+        return CADRE_OK;
+    return cadre_frame_stop(
+        frame, CADRE_STOP_LIMIT, err,
+        "agent '%s': the model's token limit cut the answer (max_tokens)",
+        name_of(frame));
+}
+
+// One that does not fit the schema that it must fit is asked for once more. `*again`:
+// it is; else what is returned is what `run` returns.
+static cadre_status settle(loop *it, const cadre_answer *answer, bool *again,
+                           cadre_error *err)
+{
+    cadre_error problem = CADRE_ERROR_INIT;
+    cadre_status status = cadre_frame_take_answer(it->frame, answer, &problem);
+    if (status == CADRE_OK)
+        return end_of(it->frame, answer, err);
+    if (status != CADRE_EINVAL)
+        return cadre_fail_class(err, status, problem.error_class, problem.retryable,
+                                "%s", problem.text);
+    if (it->is_corrected || !has_turn_left(it))
+        return cadre_fail_class(
+            err, CADRE_EFAILED, CADRE_CLASS_BAD_RESPONSE, false,
+            "agent '%s': its answer does not fit output_schema, %s: %s",
+            name_of(it->frame),
+            it->is_corrected ? "nor did the one before"
+                             : "and no turn is left to correct it (max_turns)",
+            problem.text);
+    const char *text = cadre_frame_printf(
+        it->frame,
+        "Your answer does not fit what is expected of it: %s. Answer again, with the "
+        "whole corrected JSON and no other text.",
+        problem.text);
+    it->is_corrected = true;
+    *again = true;
+    return text == NULL ? cadre_fail(err, CADRE_ENOMEM, "no memory for a correction")
+                        : cadre_frame_correct(it->frame, text, err);
+}
+
 static cadre_status llm_run(void *state, cadre_frame *frame, cadre_error *err)
 {
     const llm *self = state;
@@ -164,17 +202,22 @@ static cadre_status llm_run(void *state, cadre_frame *frame, cadre_error *err)
                         .max_history_tokens = self->max_history_tokens}};
     cadre_answer answer = {NULL, CADRE_FINISH_NONE};
 
-    for (int turn = 0; self->max_turns == CADRE_UNLIMITED || turn < self->max_turns;
-         turn++) {
+    while (has_turn_left(&it)) {
+        bool again = false;
         cadre_error failure = CADRE_ERROR_INIT;
         cadre_round round;
+        it.turns++;
         cadre_status status = cadre_frame_ask_model(frame, &it.call, &answer, &failure);
         if (status != CADRE_OK)
             return ask_failed(&it, status, &failure, err);
         if (answer.message->n_tool_calls == 0 && cadre_frame_goes_on(frame))
             continue;
-        if (answer.message->n_tool_calls == 0)
-            return end_of(frame, &answer, err);
+        if (answer.message->n_tool_calls == 0) {
+            status = settle(&it, &answer, &again, err);
+            if (!again || status != CADRE_OK)
+                return status;
+            continue;
+        }
         status = cadre_frame_run_tools(frame, &answer, &round, err);
         if (status != CADRE_OK || round.transferred)
             return status;

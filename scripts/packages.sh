@@ -79,4 +79,8 @@ need_tests() {
     need_library cunit libcunit1-dev
     need_command npm npm
     need_command sqlite3 sqlite3
+    # The official cases of JSON Schema: drafts 4 to 7, and those up to 2020-12.
+    need_file /usr/share/json-schema-test-suite json-schema-test-suite
+    need_file /usr/share/perl5/auto/share/dist/Test-JSON-Schema-Acceptance \
+        libtest-json-schema-acceptance-perl
 }

@@ -47,11 +47,13 @@ static cadre_status chain_run(void *state, cadre_frame *frame, cadre_error *err)
     const chain *self = state;
     for (size_t i = 0; i < self->members.count; i++) {
         char key[24];
+        bool is_last = i + 1 == self->members.count;
         snprintf(key, sizeof key, "%zu", i + 1);
         cadre_status status = cadre_frame_delegate(
             frame,
             CADRE_CALL(.agent = member_at(self, i), .history = self->history,
-                       .key = key, .flags = CADRE_CALL_ONCE),
+                       .key = key,
+                       .flags = CADRE_CALL_ONCE | (is_last ? CADRE_CALL_FINAL : 0u)),
             NULL, err);
         if (status != CADRE_OK)
             return status;

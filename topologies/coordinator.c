@@ -90,9 +90,11 @@ static void coordinator_fini(void *state)
 static cadre_status coordinator_run(void *state, cadre_frame *frame, cadre_error *err)
 {
     const coordinator *self = state;
-    return cadre_frame_delegate(
-        frame, CADRE_CALL(.agent = self->entry, .tools = {self->tools, self->n_tools}),
-        NULL, err);
+    return cadre_frame_delegate(frame,
+                                CADRE_CALL(.agent = self->entry,
+                                           .tools = {self->tools, self->n_tools},
+                                           .flags = CADRE_CALL_FINAL),
+                                NULL, err);
 }
 
 // The entry runs once; the others as often as its model calls them.

@@ -1,51 +1,12 @@
 // Schemas: which values pass, what the messages say, where they point.
 #include "support/check.h"
+#include "support/schema_text.h"
 
 #include "base/buf.h"
 #include "base/schema.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-// Texts in tests are JSON with ' for ", so that they can be read.
-static json_t *read_json(const char *text)
-{
-    char *json = strdup(text);
-    for (char *at = json; *at; at++) {
-        if (*at == '\'')
-            *at = '"';
-    }
-    json_error_t problem;
-    json_t *value = json_loads(json, JSON_DECODE_ANY, &problem);
-    if (!value)
-        CHECK_TEXT(problem.text, json);
-    free(json);
-    return value;
-}
-
-// Gathers "path|text" lines.
-static void gather(void *ctx, const cdr_schema_problem *problem)
-{
-    cdr_buf_printf(ctx, "%s%s|%s", ((cdr_buf *)ctx)->len > 0 ? "\n" : "", problem->path,
-                   problem->text);
-}
-
-static void check_problems(const char *schema_text, const char *value_text,
-                           const char *expected)
-{
-    json_t *schema = read_json(schema_text);
-    json_t *value = read_json(value_text);
-    cdr_buf found = CDR_BUF_INIT;
-    int n = cdr_schema_check(schema, value, gather, &found);
-    CHECK_TEXT(cdr_buf_text(&found), expected);
-    int n_lines = *expected ? 1 : 0;
-    for (const char *at = expected; *at; at++)
-        n_lines += *at == '\n';
-    CHECK_INT(n, n_lines);
-    cdr_buf_fini(&found);
-    json_decref(value);
-    json_decref(schema);
-}
 
 static void test_schema__names_the_expected_and_the_actual_type(void)
 {
@@ -65,7 +26,7 @@ static void test_schema__names_the_expected_and_the_actual_type(void)
         {"false", "1", "|is not allowed here"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
-        check_problems(cases[i][0], cases[i][1], cases[i][2]);
+        schema_text_check(cases[i][0], cases[i][1], cases[i][2]);
 }
 
 static void test_schema__accepts_what_fits(void)
@@ -85,12 +46,12 @@ static void test_schema__accepts_what_fits(void)
         {"{'additionalProperties': {'type': 'integer'}}", "{'a': 1, 'b': 2}"},
         {"{'properties': {'a': true}, 'additionalProperties': false}", "{'a': [1]}"},
         {"{'required': ['a']}", "7"},
-        {"{'pattern': '^x', 'title': 'no check', 'format': 'duration'}", "'y'"},
+        {"{'title': 'no check', 'format': 'duration'}", "'y'"},
         {"{}", "{'anything': [null]}"},
         {"true", "[1]"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
-        check_problems(cases[i][0], cases[i][1], "");
+        schema_text_check(cases[i][0], cases[i][1], "");
 }
 
 static void test_schema__gives_the_range(void)
@@ -116,52 +77,54 @@ static void test_schema__gives_the_range(void)
         {"{'maxItems': 1}", "[1, 2]", "|expected an array of at most 1 element, got 2"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
-        check_problems(cases[i][0], cases[i][1], cases[i][2]);
+        schema_text_check(cases[i][0], cases[i][1], cases[i][2]);
 }
 
 static void test_schema__compares_numbers_exactly(void)
 {
-    check_problems("{'maximum': 9223372036854775806}", "9223372036854775807",
-                   "|expected a number of at most 9223372036854775806, "
-                   "got 9223372036854775807");
+    schema_text_check("{'maximum': 9223372036854775806}", "9223372036854775807",
+                      "|expected a number of at most 9223372036854775806, "
+                      "got 9223372036854775807");
     // 2^53 + 1 is no double; it is above 2^53, and not equal to it.
-    check_problems("{'const': 9007199254740992.0}", "9007199254740993",
-                   "|expected 9.00719925474099e15, got 9007199254740993");
-    check_problems("{'exclusiveMaximum': 9007199254740993}", "9007199254740992.0", "");
-    check_problems("{'minimum': -1e300}", "-9223372036854775808", "");
-    check_problems("{'maximum': 1e300}", "9223372036854775807", "");
-    check_problems("{'maximum': 2}", "2.5", "|expected a number of at most 2, got 2.5");
-    check_problems("{'minimum': -2}", "-2.5",
-                   "|expected a number of at least -2, got -2.5");
+    schema_text_check("{'const': 9007199254740992.0}", "9007199254740993",
+                      "|expected 9.00719925474099e15, got 9007199254740993");
+    schema_text_check("{'exclusiveMaximum': 9007199254740993}", "9007199254740992.0",
+                      "");
+    schema_text_check("{'minimum': -1e300}", "-9223372036854775808", "");
+    schema_text_check("{'maximum': 1e300}", "9223372036854775807", "");
+    schema_text_check("{'maximum': 2}", "2.5",
+                      "|expected a number of at most 2, got 2.5");
+    schema_text_check("{'minimum': -2}", "-2.5",
+                      "|expected a number of at least -2, got -2.5");
 }
 
 static void test_schema__lists_the_allowed_values(void)
 {
-    check_problems("{'enum': ['a', 'b', 'c']}", "'d9'",
-                   "|expected one of: a, b, c; got \"d9\"");
-    check_problems("{'type': 'string', 'enum': ['safe', 'unsafe']}", "true",
-                   "|expected one of: safe, unsafe; got true");
-    check_problems("{'enum': ['append', 'merge', 3]}", "'apend'",
-                   "|expected one of: append, merge, 3; got \"apend\"; "
-                   "did you mean 'append'?");
-    check_problems("{'const': 'x'}", "1", "|expected \"x\", got 1");
+    schema_text_check("{'enum': ['a', 'b', 'c']}", "'d9'",
+                      "|expected one of: a, b, c; got \"d9\"");
+    schema_text_check("{'type': 'string', 'enum': ['safe', 'unsafe']}", "true",
+                      "|expected one of: safe, unsafe; got true");
+    schema_text_check("{'enum': ['append', 'merge', 3]}", "'apend'",
+                      "|expected one of: append, merge, 3; got \"apend\"; "
+                      "did you mean 'append'?");
+    schema_text_check("{'const': 'x'}", "1", "|expected \"x\", got 1");
 }
 
 static void test_schema__offers_the_nearest_property(void)
 {
     const char *schema = "{'type': 'object', 'additionalProperties': false, "
                          "'properties': {'instructions': {}, 'model': {}}}";
-    check_problems(schema, "{'instrutions': 1}",
-                   "|unknown property 'instrutions'; did you mean 'instructions'?");
-    check_problems(schema, "{'zzz': 1}",
-                   "|unknown property 'zzz' (known: instructions, model)");
-    check_problems("{'additionalProperties': false}", "{'a\\u001bb': 1}",
-                   "|unknown property 'a?b'");
+    schema_text_check(schema, "{'instrutions': 1}",
+                      "|unknown property 'instrutions'; did you mean 'instructions'?");
+    schema_text_check(schema, "{'zzz': 1}",
+                      "|unknown property 'zzz' (known: instructions, model)");
+    schema_text_check("{'additionalProperties': false}", "{'a\\u001bb': 1}",
+                      "|unknown property 'a?b'");
 }
 
 static void test_schema__reports_every_problem_with_its_path(void)
 {
-    check_problems(
+    schema_text_check(
         "{'type': 'object', 'required': ['name', 'to'], 'properties': {"
         "  'name': {'type': 'string'},"
         "  'members': {'type': 'array', 'items': {'type': 'object',"
@@ -172,8 +135,8 @@ static void test_schema__reports_every_problem_with_its_path(void)
         "name|expected a string, got 7\n"
         "members[1].to|expected a string, got 1\n"
         "members[2]|missing property 'to'");
-    check_problems("{'additionalProperties': {'items': false}}", "{'a.b c': [1]}",
-                   "[\"a.b c\"][0]|is not allowed here");
+    schema_text_check("{'additionalProperties': {'items': false}}", "{'a.b c': [1]}",
+                      "[\"a.b c\"][0]|is not allowed here");
 }
 
 typedef struct seen_slot {
@@ -198,7 +161,7 @@ static void see(void *ctx, const cdr_schema_problem *problem)
 static void check_slot(const char *schema_text, json_t *value,
                        const seen_slot *expected)
 {
-    json_t *schema = read_json(schema_text);
+    json_t *schema = schema_text_read(schema_text);
     seen_slot seen = {0};
     CHECK_INT(cdr_schema_check(schema, value, see, &seen), 1);
     CHECK(seen.value == expected->value);
@@ -211,7 +174,7 @@ static void check_slot(const char *schema_text, json_t *value,
 
 static void test_schema__says_in_which_slot_a_problem_is(void)
 {
-    json_t *value = read_json("{'list': [true, true], 'wrong': true}");
+    json_t *value = schema_text_read("{'list': [true, true], 'wrong': true}");
     json_t *list = json_object_get(value, "list");
     check_slot("{'type': 'array'}", value, &(seen_slot){.value = value});
     check_slot("{'required': ['x']}", value, &(seen_slot){.value = value});
@@ -228,21 +191,11 @@ static void test_schema__says_in_which_slot_a_problem_is(void)
     json_decref(value);
 }
 
-static void check_schema_problems(const char *schema_text, const char *expected)
-{
-    json_t *schema = read_json(schema_text);
-    cdr_buf found = CDR_BUF_INIT;
-    int n = cdr_schema_check_schema(schema, gather, &found);
-    CHECK_TEXT(cdr_buf_text(&found), expected);
-    CHECK((n == 0) == (*expected == '\0'));
-    cdr_buf_fini(&found);
-    json_decref(schema);
-}
-
 static void test_schema__takes_every_word_it_knows(void)
 {
-    check_schema_problems(
-        "{'$schema': 'x', 'title': 't', 'description': 'd', 'examples': [1],"
+    schema_text_check_schema(
+        "{'$schema': 'https://json-schema.org/draft/2020-12/schema', 'title': 't', "
+        "'description': 'd', 'examples': [1],"
         " 'type': ['object', 'null'], 'required': ['a'], 'default': {'a': 1},"
         " 'x-note': {'free': true}, 'additionalProperties': false, 'properties': {"
         "  'a': {'type': 'integer', 'minimum': 1, 'maximum': 9, 'default': 2},"
@@ -252,7 +205,7 @@ static void test_schema__takes_every_word_it_knows(void)
         "  'd': {'const': null}, 'type': true,"
         "  'e': {'type': 'number', 'exclusiveMinimum': 0, 'exclusiveMaximum': 1.5}}}",
         "");
-    check_schema_problems("true", "");
+    schema_text_check_schema("true", "");
 }
 
 static void test_schema__refuses_schemas_with_mistakes(void)
@@ -262,7 +215,9 @@ static void test_schema__refuses_schemas_with_mistakes(void)
         {"{'tpye': 'string'}", "|unknown schema word 'tpye'; did you mean 'type'?"},
         {"{'order': {}}", "|unknown schema word 'order'; a property of this name "
                           "belongs under 'properties'"},
-        {"{'anyOf': []}", "|the schema word 'anyOf' is not supported"},
+        {"{'$dynamicRef': '#x'}", "|the schema word '$dynamicRef' is not supported"},
+        {"{'anyOf': []}", "anyOf|expected an array of at least 1 schema, "
+                          "got an empty array"},
         {"{'type': 'strnig'}",
          "type|unknown type \"strnig\"; did you mean \"string\"?"},
         {"{'type': ['string', 'foo']}",
@@ -279,7 +234,7 @@ static void test_schema__refuses_schemas_with_mistakes(void)
         {"{'required': [1]}", "required[0]|expected a string, got 1"},
         {"{'properties': []}",
          "properties|expected an object of schemas, got an empty array"},
-        {"{'items': [{}]}",
+        {"{'$schema': 'https://json-schema.org/draft/2020-12/schema', 'items': [{}]}",
          "items|expected a schema (an object, true or false), got an array"},
         {"{'properties': {'a': {'items': {'typ': 1}}}, 'title': 2}",
          "properties.a.items|unknown schema word 'typ'; did you mean 'type'?\n"
@@ -289,14 +244,14 @@ static void test_schema__refuses_schemas_with_mistakes(void)
          "got \"x\""},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
-        check_schema_problems(cases[i][0], cases[i][1]);
+        schema_text_check_schema(cases[i][0], cases[i][1]);
 }
 
 static void check_defaults(const char *schema_text, const char *value_text,
                            const char *expected)
 {
-    json_t *schema = read_json(schema_text);
-    json_t *value = read_json(value_text);
+    json_t *schema = schema_text_read(schema_text);
+    json_t *value = schema_text_read(value_text);
     json_t *before = json_deep_copy(value);
     json_t *filled = cdr_schema_with_defaults(schema, value);
     char *text = json_dumps(filled, JSON_COMPACT | JSON_ENCODE_ANY);
@@ -326,9 +281,9 @@ static void test_schema__fills_in_defaults(void)
 
 static void test_schema__tells_a_model_all_problems_in_one_text(void)
 {
-    json_t *schema = read_json("{'required': ['id'], 'properties': {'order': "
-                               "{'type': 'string'}}}");
-    json_t *value = read_json("{'order': 7}");
+    json_t *schema = schema_text_read("{'required': ['id'], 'properties': {'order': "
+                                      "{'type': 'string'}}}");
+    json_t *value = schema_text_read("{'order': 7}");
     cadre_error err = CADRE_ERROR_INIT;
     CHECK_STATUS(cdr_schema_check_text(schema, value, &err), CADRE_EINVAL, &err);
     CHECK_TEXT(err.text, "missing property 'id'; order: expected a string, got 7");
@@ -342,7 +297,7 @@ static void test_schema__tells_a_model_all_problems_in_one_text(void)
 
 static void test_schema__counts_problems_that_do_not_fit_the_text(void)
 {
-    json_t *schema = read_json("{'items': {'type': 'string'}}");
+    json_t *schema = schema_text_read("{'items': {'type': 'string'}}");
     json_t *value = json_array();
     for (int i = 0; i < 100000; i++)
         json_array_append_new(value, json_integer(i));
@@ -366,14 +321,14 @@ static void test_schema__stops_at_its_depth(void)
 {
     cdr_buf found = CDR_BUF_INIT;
     json_t *schema = nest(json_true(), "items", 1500);
-    CHECK_INT(cdr_schema_check_schema(schema, gather, &found), 1);
+    CHECK_INT(cdr_schema_check_schema(schema, schema_text_gather, &found), 1);
     CHECK_CONTAINS(cdr_buf_text(&found), "|nested deeper than 128");
     json_t *value = json_null();
     for (int i = 0; i < 1500; i++)
         value = json_pack("[o]", value);
     cdr_buf_clear(&found);
-    CHECK_INT(cdr_schema_check(schema, value, gather, &found), 1);
-    CHECK_CONTAINS(cdr_buf_text(&found), "[0]|nested deeper than 128");
+    CHECK_INT(cdr_schema_check(schema, value, schema_text_gather, &found), 1);
+    CHECK_TEXT(cdr_buf_text(&found), "|nested deeper than 128");
     json_t *filled = cdr_schema_with_defaults(schema, value);
     CHECK(json_equal(filled, value));
     json_decref(filled);

@@ -104,6 +104,8 @@ static void test_doors__operations_of_a_frame_take_null(void)
     REFUSED(cadre_frame_sleep(NULL, 1, &why));
     REFUSED(cadre_frame_ask_model(NULL, NULL, &answer, &why));
     REFUSED(cadre_frame_run_tools(NULL, &answer, &round, &why));
+    REFUSED(cadre_frame_take_answer(NULL, &answer, &why));
+    REFUSED(cadre_frame_correct(NULL, "x", &why));
     REFUSED(cadre_frame_stop(NULL, CADRE_STOP_LIMIT, &why, "x"));
     REFUSED(cadre_frame_request_transfer(NULL, "a", "b", &why));
 }
@@ -284,9 +286,9 @@ static void check_calls(cadre_frame *frame)
                "'lead': cadre_call.key is not UTF-8: byte 0x80 at offset 0");
     check_call(frame, CADRE_CALL(.agent = bob, .history = (cadre_history)9),
                "'lead': cadre_call.history is 9, which is no cadre_history");
-    check_call(frame, CADRE_CALL(.agent = bob, .flags = 6),
-               "'lead': cadre_call.flags is 0x6; only CADRE_CALL_QUIET and "
-               "CADRE_CALL_ONCE are known");
+    check_call(frame, CADRE_CALL(.agent = bob, .flags = 12),
+               "'lead': cadre_call.flags is 0xc; only CADRE_CALL_QUIET, "
+               "CADRE_CALL_ONCE and CADRE_CALL_FINAL are known");
     check_call(frame, CADRE_CALL(.agent = bob, .scope = &scope),
                "'lead': cadre_scope.limits.repeat is -4; it must be at least 1, 0 for "
                "the default, or CADRE_UNLIMITED");
@@ -327,6 +329,10 @@ static cadre_status try_doors(void *ctx, cadre_frame *frame, cadre_error *err)
     REFUSED(cadre_frame_ask_model(frame, NULL, &answer, &why));
     REFUSED(cadre_frame_run_tools(frame, NULL, &round, &why));
     REFUSED(cadre_frame_run_tools(frame, &answer, NULL, &why));
+    REFUSED(cadre_frame_take_answer(frame, NULL, &why));
+    REFUSED(cadre_frame_take_answer(frame, &answer, &why));
+    REFUSED(cadre_frame_correct(frame, NULL, &why));
+    REFUSED(cadre_frame_correct(frame, "\xFE", &why));
     cadre_frame_emit(frame, NULL, 3);
     cadre_frame_emit(frame, "", 0);
     CHECK(cadre_frame_find(frame, NULL) == NULL);

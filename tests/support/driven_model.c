@@ -20,7 +20,7 @@ enum {
 };
 
 typedef struct asked {
-    char *request, *system, *tools;
+    char *request, *system, *tools, *schema;
 } asked;
 
 static char nothing[] = "";
@@ -72,6 +72,17 @@ static void write_message(cdr_buf *to, const cadre_request_item *item)
                        m->tool_calls[i].name, m->tool_calls[i].arguments);
 }
 
+static char *schema_text(const cadre_request *request)
+{
+    cdr_buf text = CDR_BUF_INIT;
+    if (request->output_schema == NULL)
+        return strdup("");
+    char *json = json_dumps(request->output_schema, JSON_COMPACT);
+    cdr_buf_printf(&text, "%s %s", request->output_name, json);
+    free(json);
+    return cdr_buf_take(&text);
+}
+
 static void remember_locked(speaker *who, const cadre_request *request)
 {
     cdr_buf text = CDR_BUF_INIT;
@@ -85,10 +96,11 @@ static void remember_locked(speaker *who, const cadre_request *request)
     for (size_t i = 0; i < request->n_tools; i++)
         cdr_buf_printf(&tools, "%s%s", i == 0 ? "" : ", ", request->tools[i].name);
     char *system = strdup(request->system);
+    char *schema = schema_text(request);
     if (who->requests == NULL || text.failed || tools.failed || system == NULL)
         abort();
     who->requests[who->n_requests++] =
-        (asked){cdr_buf_take(&text), system, cdr_buf_take(&tools)};
+        (asked){cdr_buf_take(&text), system, cdr_buf_take(&tools), schema};
 }
 
 // --- Answering ---
@@ -246,6 +258,7 @@ void driven_close(void)
             free(who->requests[k].request);
             free(who->requests[k].system);
             free(who->requests[k].tools);
+            free(who->requests[k].schema);
         }
         free(who->requests);
     }
@@ -271,7 +284,7 @@ void driven_add(const char *agent, const char *const *replies, size_t n)
 
 static const asked *find_request(const char *agent, size_t nth)
 {
-    static const asked none = {nothing, nothing, nothing};
+    static const asked none = {nothing, nothing, nothing, nothing};
     pthread_mutex_lock(&driven.mu);
     const speaker *who = find_locked(agent);
     const asked *found = nth < who->n_requests ? &who->requests[nth] : &none;
@@ -292,6 +305,11 @@ const char *driven_system(const char *agent, size_t nth)
 const char *driven_tools(const char *agent, size_t nth)
 {
     return find_request(agent, nth)->tools;
+}
+
+const char *driven_schema(const char *agent, size_t nth)
+{
+    return find_request(agent, nth)->schema;
 }
 
 size_t driven_count(const char *agent)

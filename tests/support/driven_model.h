@@ -34,7 +34,9 @@ void driven_add(const char *agent, const char *const *replies, size_t n);
 const char *driven_request(const char *agent, size_t nth);
 const char *driven_system(const char *agent, size_t nth);
 const char *driven_tools(const char *agent, size_t nth); // "add, transfer_to_agent"
-size_t driven_count(const char *agent);                  // requests of this agent
+// The schema that its answer had to fit, "NAME JSON"; "": none.
+const char *driven_schema(const char *agent, size_t nth);
+size_t driven_count(const char *agent); // requests of this agent
 
 // Waits until `n` requests have come to a gate or a hold. False after 20 s.
 bool driven_await_held(size_t n);

@@ -223,6 +223,41 @@ static void test_load__tells_what_a_type_cannot_have(void)
         "team.yaml:5:43: agents.d.entry: 'a' is not a member (members: b)\n");
 }
 
+// A part of a schema has its own place, wherever the schema stands.
+static void test_load__tells_where_in_a_schema_a_mistake_is(void)
+{
+    check_told(
+        "agents:\n"
+        "  desk:\n"
+        "    type: coordinator\n"
+        "    members:\n"
+        "      - lead\n"
+        "      - agent: help\n"
+        "        input_schema: {type: object, properties: {a: {typ: string}}}\n"
+        "    output_schema:\n"
+        "      anyOf:\n"
+        "        - {$ref: '#/$defs/a'}\n"
+        "        - {unevaluatedItems: false}\n"
+        "  lead: {model: openai/m, tools: [t]}\n"
+        "  help: {model: openai/m, input_schema: {required: [1]}}\n"
+        "tools:\n"
+        "  t:\n"
+        "    type: command\n"
+        "    argv: [x]\n"
+        "    parameters: {type: object,\n"
+        "      properties: {b: {type: integer, default: x}}}\n",
+        "team.yaml:7:55: agents.desk.members[1].input_schema.properties.a: unknown "
+        "schema word 'typ'; did you mean 'type'?\n"
+        "team.yaml:10:18: agents.desk.output_schema.anyOf[0].$ref: \"#/$defs/a\" leads "
+        "to no schema in this text, and nothing is loaded from elsewhere\n"
+        "team.yaml:11:12: agents.desk.output_schema.anyOf[1]: the schema word "
+        "'unevaluatedItems' is not supported\n"
+        "team.yaml:13:53: agents.help.input_schema.required[0]: expected a string, got "
+        "1\n"
+        "team.yaml:19:48: tools.t.parameters.properties.b.default: the default does "
+        "not fit: expected an integer, got \"x\"\n");
+}
+
 static void test_load__tells_an_unknown_type_and_the_nearest(void)
 {
     char told[8000];
@@ -539,6 +574,7 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_load__tells_all_mistakes_in_file_order_each_once),
     CHECK_TEST(test_load__tells_members_that_contain_themselves),
     CHECK_TEST(test_load__tells_what_a_type_cannot_have),
+    CHECK_TEST(test_load__tells_where_in_a_schema_a_mistake_is),
     CHECK_TEST(test_load__tells_an_unknown_type_and_the_nearest),
     CHECK_TEST(test_load__gives_a_type_numbers_and_its_defaults),
     CHECK_TEST(test_load__checks_the_blocks_of_other_types),

@@ -61,9 +61,10 @@ typedef struct cadre_retry {
 // What others know of an agent. All texts live as long as the team.
 typedef struct cadre_agent_info {
     const char *name;
-    const char *type;           // "llm", "function", "handoff", ...
-    const char *description;    // "" when there is none
-    const json_t *input_schema; // NULL: takes a text
+    const char *type;            // "llm", "function", "handoff", ...
+    const char *description;     // "" when there is none
+    const json_t *input_schema;  // NULL: takes a text
+    const json_t *output_schema; // what its answer must fit, as JSON; NULL: any text
 } cadre_agent_info;
 
 // One edge an agent may hand over along.

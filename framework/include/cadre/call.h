@@ -43,7 +43,8 @@ typedef enum cadre_stop_reason {
 
 typedef enum cadre_call_flags {
     CADRE_CALL_QUIET = 1, // nothing of the callee is shown; its outcome is the same
-    CADRE_CALL_ONCE = 2   // its key is used once, so its frame need not be kept for it
+    CADRE_CALL_ONCE = 2,  // its key is used once, so its frame need not be kept for it
+    CADRE_CALL_FINAL = 4  // its answer is the caller's: it must fit what that must fit
 } cadre_call_flags;
 
 typedef struct cadre_event cadre_event; // cadre/event.h

@@ -29,8 +29,9 @@ typedef struct cadre_llm {
     const char *output_key;    // its answer is kept in the run's state (cadre/state.h)
     const char *loop_fallback; // answers when its loop comes to no end; NULL: nobody
     cadre_retry retry;
-    const cadre_hooks *hooks; // copied; NULL: none
-    int max_history_tokens;   // of what was said, about; 0: no limit
+    const cadre_hooks *hooks;  // copied; NULL: none
+    int max_history_tokens;    // of what was said, about; 0: no limit
+    const char *output_schema; // JSON Schema that its answer must fit; NULL: any text
 } cadre_llm;
 
 #define CADRE_LLM(...)                                                                 \
@@ -48,6 +49,7 @@ typedef struct cadre_topology {
     const char *output_key;
     cadre_retry retry;
     const cadre_hooks *hooks;
+    const char *output_schema;
 } cadre_topology;
 
 #define CADRE_TOPOLOGY(...)                                                            \
@@ -65,6 +67,7 @@ typedef struct cadre_function {
     const char *output_key;
     cadre_retry retry;
     const cadre_hooks *hooks;
+    const char *output_schema;
 } cadre_function;
 
 #define CADRE_FUNCTION(...)                                                            \

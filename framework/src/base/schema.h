@@ -1,12 +1,20 @@
-// JSON Schema, the words that options and tool arguments need: type, enum, const,
-// minimum, maximum, exclusiveMinimum, exclusiveMaximum, minLength, maxLength,
-// minItems, maxItems, required, properties, additionalProperties, items, default,
-// and title, description, examples, format, $schema, x-..., which check nothing.
-// The schemas `true` and `false` allow everything and nothing. Of our own schemas also
-// patternProperties with keys such as "^x-": the members that start so.
-// Source: JSON Schema 2020-12, core and validation.
+// JSON Schema: is this one, does that value fit, and what is wrong with it.
 //
-// Thread: a schema is plain JSON that nobody changes; any thread.
+// The words are those of draft 2020-12, but for $dynamicRef, $dynamicAnchor,
+// $vocabulary and unevaluatedItems, unevaluatedProperties; of older drafts also
+// `definitions`, `dependencies`, `additionalItems`, lists in `items`, true in
+// `exclusiveMinimum`. Where
+// `$schema` names a draft, its words are read as that draft says. $ref leads to places
+// in the same text, also by $id and $anchor; nothing is loaded. `format`, `content...`,
+// `title` and the like check nothing, nor do x-... words. All other words are mistakes,
+// as `pattern` is that ECMA-262 would not take.
+//
+// Everything ends: schemas and values that are nested too deep, or that would take too
+// many steps, are problems. The steps allowed grow with the value.
+//
+// Source: JSON Schema 2020-12, core and validation; drafts 4, 6, 7, 2019-09.
+//
+// Thread: a schema is plain JSON that nobody changes, a plan never changes; any thread.
 #ifndef CDR_SCHEMA_H
 #define CDR_SCHEMA_H
 
@@ -36,16 +44,19 @@ typedef struct cdr_schema_terms {
 
 typedef void (*cdr_schema_on_problem)(void *ctx, const cdr_schema_problem *problem);
 
-// Checks that `schema` is one: known words only, of the right type, and defaults that
-// keep to their own schema. All problems are reported (places are within the schema);
-// the number of them is returned.
+// Checks that `schema` is one: known words only, of the right type, references that
+// lead somewhere and end, patterns that compile, and defaults that keep to their own
+// schema. All problems are reported (places are within the schema); the number of them
+// is returned.
 int cdr_schema_check_schema(const json_t *schema, cdr_schema_on_problem on_problem,
                             void *ctx);
 
 // Checks `value` against `schema`; all problems are reported; the number of them is
 // returned. An unknown property where additionalProperties is false gets the nearest
-// known name. Integers written as 3.0 are integers. Enum mistakes list the values.
-// Words that the schema must not have (cdr_schema_check_schema) check nothing.
+// known name. Integers written as 3.0 are integers. Enum mistakes list the values. Of
+// alternatives (anyOf, oneOf) that all fail the nearest is explained.
+// Words that the schema must not have (cdr_schema_check_schema) check nothing, but a
+// reference or a pattern that nobody can follow fits nothing.
 int cdr_schema_check(const json_t *schema, const json_t *value,
                      cdr_schema_on_problem on_problem, void *ctx);
 
@@ -61,7 +72,19 @@ cadre_status cdr_schema_check_text(const json_t *schema, const json_t *value,
                                    cadre_error *err);
 
 // Gives a copy of `value` in which every missing property that has a `default` is
-// there, also in nested objects and arrays. New reference; NULL: no memory.
+// there, also in nested objects and arrays, by `properties` and what $ref and allOf add
+// to them. New reference; NULL: no memory.
 json_t *cdr_schema_with_defaults(const json_t *schema, const json_t *value);
+
+// A schema made ready for many checks; the functions above make one each time. It
+// borrows `schema`, which must stay as it is. Problems are reported as
+// cdr_schema_check_schema does, and counted in `*n_problems` (NULL: nobody asks). NULL:
+// no memory.
+typedef struct cdr_schema_plan cdr_schema_plan;
+
+cdr_schema_plan *cdr_schema_plan_new(const json_t *schema,
+                                     cdr_schema_on_problem on_problem, void *ctx,
+                                     int *n_problems);
+void cdr_schema_plan_free(cdr_schema_plan *plan);
 
 #endif

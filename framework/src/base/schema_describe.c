@@ -2,6 +2,7 @@
 #include "base/schema_walk.h"
 
 #include "base/json_iterable.h"
+#include "base/json_number.h"
 
 #include <string.h>
 
@@ -20,6 +21,14 @@ static void describe_range(cdr_buf *text, const json_t *schema)
     const json_t *maximum = json_object_get(schema, "maximum");
     const json_t *above = json_object_get(schema, "exclusiveMinimum");
     const json_t *below = json_object_get(schema, "exclusiveMaximum");
+    if (json_is_true(above)) { // as draft 4 has it
+        above = minimum;
+        minimum = NULL;
+    }
+    if (json_is_true(below)) {
+        below = maximum;
+        maximum = NULL;
+    }
     if (json_is_number(minimum) && json_is_number(maximum)) {
         cdr_buf_append_text(text, " from ");
         append_number(text, minimum);
@@ -48,28 +57,30 @@ static void describe_range(cdr_buf *text, const json_t *schema)
 typedef struct length_words {
     const char *least;
     const char *most;
-    const char *unit; // without the s of the plural
+    const char *one, *many; // of what
 } length_words;
 
 // `of 1 to 64 characters`, `of at least 1 element`.
 static void describe_length(cdr_buf *text, const json_t *schema,
                             const length_words *words)
 {
-    const json_t *least = json_object_get(schema, words->least);
-    const json_t *most = json_object_get(schema, words->most);
-    const json_t *last = json_is_integer(most) ? most : least;
-    if (!json_is_integer(last))
+    int64_t least = 0;
+    int64_t most = 0;
+    bool has_least = cdr_json_count(json_object_get(schema, words->least), &least);
+    bool has_most = cdr_json_count(json_object_get(schema, words->most), &most);
+    int64_t last = has_most ? most : least;
+    if (!has_least && !has_most)
         return;
-    if (!json_is_integer(least))
+    if (!has_least)
         cdr_buf_append_text(text, " of at most ");
-    else if (!json_is_integer(most))
+    else if (!has_most)
         cdr_buf_append_text(text, " of at least ");
-    else if (json_integer_value(least) == json_integer_value(most))
+    else if (least == most)
         cdr_buf_append_text(text, " of exactly ");
     else
-        cdr_buf_printf(text, " of %lld to ", (long long)json_integer_value(least));
-    cdr_buf_printf(text, "%lld %s%s", (long long)json_integer_value(last), words->unit,
-                   json_integer_value(last) == 1 ? "" : "s");
+        cdr_buf_printf(text, " of %lld to ", (long long)least);
+    cdr_buf_printf(text, "%lld %s", (long long)last,
+                   last == 1 ? words->one : words->many);
 }
 
 const char *cdr_schema_article(const char *noun)
@@ -85,14 +96,19 @@ static void append_noun(cdr_buf *text, const char *noun)
 void cdr_schema_describe_type(cdr_buf *text, const cdr_schema_terms *terms,
                               const json_t *schema, const char *type)
 {
-    static const length_words string_length = {"minLength", "maxLength", "character"};
-    static const length_words array_length = {"minItems", "maxItems", "element"};
+    static const length_words string_length = {"minLength", "maxLength", "character",
+                                               "characters"};
+    static const length_words array_length = {"minItems", "maxItems", "element",
+                                              "elements"};
+    static const length_words object_size = {"minProperties", "maxProperties", "member",
+                                             "members"};
     if (strcmp(type, "boolean") == 0) {
         cdr_buf_append_text(text, "true or false");
     } else if (strcmp(type, "null") == 0) {
         cdr_buf_append_text(text, "null");
     } else if (strcmp(type, "object") == 0) {
         append_noun(text, terms->object);
+        describe_length(text, schema, &object_size);
     } else if (strcmp(type, "array") == 0) {
         append_noun(text, terms->array);
         describe_length(text, schema, &array_length);

@@ -3,12 +3,14 @@
 
 #include "base/json_iterable.h"
 #include "base/nearest.h"
+#include "base/schema_pattern.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define MAX_SUGGESTIONS 16
+#define MAX_SLOTS (CDR_SCHEMA_MAX_DEPTH + 2)
 
 void cdr_schema_walk_init(cdr_schema_walk *walk, cdr_schema_on_problem on_problem,
                           void *ctx)
@@ -42,20 +44,29 @@ static void append_step(cdr_buf *path, const cdr_schema_slot *slot)
         cdr_buf_printf(path, "[%s]", cdr_brief_text(brief, slot->key, '"'));
 }
 
-size_t cdr_schema_walk_enter(cdr_schema_walk *walk, const cdr_schema_slot *slot)
+void cdr_schema_walk_enter(cdr_schema_walk *walk, const cdr_schema_slot *slot)
 {
-    size_t path_len = walk->path.len;
-    append_step(&walk->path, slot);
+    if (walk->depth < MAX_SLOTS)
+        walk->slots[walk->depth] = slot;
     walk->depth++;
-    return path_len;
 }
 
-void cdr_schema_walk_leave(cdr_schema_walk *walk, size_t path_len)
+void cdr_schema_walk_leave(cdr_schema_walk *walk)
 {
     walk->depth--;
-    walk->path.len = path_len;
-    if (walk->path.data)
-        walk->path.data[path_len] = '\0';
+}
+
+const char *cdr_schema_walk_path(cdr_schema_walk *walk)
+{
+    cdr_buf_clear(&walk->path);
+    for (int i = 0; i < walk->depth && i < MAX_SLOTS; i++)
+        append_step(&walk->path, walk->slots[i]);
+    return cdr_buf_text(&walk->path);
+}
+
+bool cdr_schema_walk_is_unheard(const cdr_schema_walk *walk)
+{
+    return !walk->on_problem;
 }
 
 cdr_schema_slot cdr_schema_member(const json_t *object, const char *key)
@@ -74,8 +85,7 @@ static const json_t *of_pattern(const json_t *patterns, const char *key)
     json_t *property;
     json_object_foreach(cdr_json_iterable(patterns), pattern, property)
     {
-        size_t len = strlen(pattern);
-        if (*pattern == '^' && strncmp(key, pattern + 1, len - 1) == 0)
+        if (cdr_schema_pattern_fits_once(pattern, key))
             return property;
     }
     return NULL;
@@ -90,53 +100,64 @@ const json_t *cdr_schema_of_member(const json_t *schema, const char *key)
     return property ? property : json_object_get(schema, "additionalProperties");
 }
 
-static void report(cdr_schema_walk *walk, const cdr_schema_slot *slot, bool is_key,
-                   const char *text)
+// A problem of `slot`, before its text is made.
+static cdr_schema_problem problem_of(const cdr_schema_slot *slot, const char *path)
 {
-    walk->n_problems++;
-    if (!walk->on_problem)
-        return;
-    cdr_schema_problem problem = {
-        .path = cdr_buf_text(&walk->path),
-        .text = text,
+    return (cdr_schema_problem){
+        .path = path,
         .value = slot->value,
         .container = slot->container,
         .key = slot->key,
         .index = slot->index,
-        .is_key = is_key,
     };
-    walk->on_problem(walk->ctx, &problem);
 }
 
-static void vreport(cdr_schema_walk *walk, const cdr_schema_slot *slot, bool is_key,
-                    const char *format, va_list args) CADRE_PRINTF(4, 0);
+static void vreport(cdr_schema_walk *walk, cdr_schema_problem *problem,
+                    const char *format, va_list args) CADRE_PRINTF(3, 0);
 
-static void vreport(cdr_schema_walk *walk, const cdr_schema_slot *slot, bool is_key,
+// A problem counts even if there is no memory for its text.
+static void vreport(cdr_schema_walk *walk, cdr_schema_problem *problem,
                     const char *format, va_list args)
 {
     char *text = NULL;
+    walk->n_problems++;
+    if (!walk->on_problem)
+        return;
     if (vasprintf(&text, format, args) < 0)
         text = NULL;
-    // A problem counts even if there is no memory for its text.
-    report(walk, slot, is_key, text ? text : "does not fit its schema");
+    problem->text = text ? text : "does not fit its schema";
+    walk->on_problem(walk->ctx, problem);
     free(text);
 }
 
 void cdr_schema_walk_report(cdr_schema_walk *walk, const cdr_schema_slot *slot,
                             const char *format, ...)
 {
+    cdr_schema_problem problem = problem_of(slot, cdr_schema_walk_path(walk));
     va_list args;
     va_start(args, format);
-    vreport(walk, slot, false, format, args);
+    vreport(walk, &problem, format, args);
+    va_end(args);
+}
+
+void cdr_schema_walk_report_at(cdr_schema_walk *walk, const char *path,
+                               const cdr_schema_slot *slot, const char *format, ...)
+{
+    cdr_schema_problem problem = problem_of(slot, path);
+    va_list args;
+    va_start(args, format);
+    vreport(walk, &problem, format, args);
     va_end(args);
 }
 
 void cdr_schema_walk_report_key(cdr_schema_walk *walk, const cdr_schema_slot *slot,
                                 const char *format, ...)
 {
+    cdr_schema_problem problem = problem_of(slot, cdr_schema_walk_path(walk));
     va_list args;
+    problem.is_key = true;
     va_start(args, format);
-    vreport(walk, slot, true, format, args);
+    vreport(walk, &problem, format, args);
     va_end(args);
 }
 

@@ -23,7 +23,8 @@ typedef struct cdr_schema_walk {
     int n_problems;
     int depth;
     int n_suggestions; // made so far; they are dear, so hostile values get only some
-    cdr_buf path;
+    const cdr_schema_slot *slots[CDR_SCHEMA_MAX_DEPTH + 2]; // from the top to here
+    cdr_buf path; // of the slots, written when it is asked for
 } cdr_schema_walk;
 
 // In the terms of JSON, until `terms` is set to others.
@@ -31,22 +32,33 @@ void cdr_schema_walk_init(cdr_schema_walk *walk, cdr_schema_on_problem on_proble
                           void *ctx);
 void cdr_schema_walk_fini(cdr_schema_walk *walk);
 
-// Goes down to a member or an element, which makes the path longer; returns what
-// cdr_schema_walk_leave takes to come back.
-size_t cdr_schema_walk_enter(cdr_schema_walk *walk, const cdr_schema_slot *slot);
-void cdr_schema_walk_leave(cdr_schema_walk *walk, size_t path_len);
+// Goes down to a member or an element, and comes back. `slot` must stay until then.
+void cdr_schema_walk_enter(cdr_schema_walk *walk, const cdr_schema_slot *slot);
+void cdr_schema_walk_leave(cdr_schema_walk *walk);
+
+// Where the walk stands: `members[1].to`. Borrowed until the next call.
+const char *cdr_schema_walk_path(cdr_schema_walk *walk);
+
+// Does nobody want to hear of problems? Then they are only counted, and a text for one
+// need not be made.
+bool cdr_schema_walk_is_unheard(const cdr_schema_walk *walk);
 
 cdr_schema_slot cdr_schema_member(const json_t *object, const char *key);
 cdr_schema_slot cdr_schema_element(const json_t *array, size_t index);
 
 // The schema that a member of an object has to keep to: its own, that of the first
-// pattern of patternProperties that it fits ("^x-": keys that start so; there are no
-// other patterns), or that of all others. NULL: there is none.
+// pattern of patternProperties that it fits, or that of all others. NULL: there is
+// none. For schemas of options, which are read along these words only.
 const json_t *cdr_schema_of_member(const json_t *schema, const char *key);
 
 // Reports that `slot`, where the walk stands, is wrong.
 void cdr_schema_walk_report(cdr_schema_walk *walk, const cdr_schema_slot *slot,
                             const char *format, ...) CADRE_PRINTF(3, 4);
+
+// Reports the same of another place, by its path.
+void cdr_schema_walk_report_at(cdr_schema_walk *walk, const char *path,
+                               const cdr_schema_slot *slot, const char *format, ...)
+    CADRE_PRINTF(4, 5);
 
 // Reports that the walk's object must not have the member `slot`.
 void cdr_schema_walk_report_key(cdr_schema_walk *walk, const cdr_schema_slot *slot,

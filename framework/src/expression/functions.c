@@ -3,7 +3,7 @@
 
 #include "expression/json_view.h"
 #include "expression/order.h"
-#include "expression/pattern.h"
+#include "base/pattern.h"
 #include "expression/sandbox.h"
 
 #include <string.h>

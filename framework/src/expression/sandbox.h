@@ -21,7 +21,7 @@
 
 #include "cadre/error.h"
 
-#include "expression/pattern.h"
+#include "base/pattern.h"
 
 #include <jansson.h>
 #include <lauxlib.h>

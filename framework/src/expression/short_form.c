@@ -4,7 +4,7 @@
 #include "base/brief.h"
 #include "base/json_iterable.h"
 #include "base/nearest.h"
-#include "expression/pattern.h"
+#include "base/pattern.h"
 #include "expression/sandbox.h"
 
 #include <assert.h>

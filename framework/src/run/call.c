@@ -2,6 +2,7 @@
 #include "run/call.h"
 
 #include "run/arguments.h"
+#include "run/output.h"
 #include "run/retry.h"
 #include "run/scope.h"
 #include "run/state.h"
@@ -55,10 +56,11 @@ static cadre_status check_values(const cadre_frame *frame, const cadre_call *cal
                           "'%s': cadre_call.history is %d, which "
                           "is no cadre_history",
                           name, (int)call->history);
-    if ((call->flags & ~(unsigned)(CADRE_CALL_QUIET | CADRE_CALL_ONCE)) != 0)
+    const unsigned known = CADRE_CALL_QUIET | CADRE_CALL_ONCE | CADRE_CALL_FINAL;
+    if ((call->flags & ~known) != 0)
         return cadre_fail(err, CADRE_EINVAL,
-                          "'%s': cadre_call.flags is 0x%x; only CADRE_CALL_QUIET and "
-                          "CADRE_CALL_ONCE are known",
+                          "'%s': cadre_call.flags is 0x%x; only CADRE_CALL_QUIET, "
+                          "CADRE_CALL_ONCE and CADRE_CALL_FINAL are known",
                           name, call->flags);
     cadre_status status = cdr_check_time((cdr_argument){name, "cadre_call.timeout_ms"},
                                          call->timeout_ms, err);
@@ -213,6 +215,9 @@ cadre_status cdr_enter_call(cadre_frame *frame, const cdr_callee *callee,
         .key = call->key == NULL ? callee->key : call->key,
         .is_named = call->key != NULL && (call->flags & CADRE_CALL_ONCE) == 0,
         .tools = call->tools,
+        .demanded = (call->flags & CADRE_CALL_FINAL) != 0
+                        ? cdr_frame_output_schema(frame)
+                        : NULL,
         .ear = callee->ear,
         .deadline_ms = chain_deadline(frame, call, now_ns),
         .timeout_ms = call->agent->timeout_ms,

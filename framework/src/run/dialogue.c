@@ -64,7 +64,8 @@ cadre_status cadre_dialogue_run(const cadre_dialogue *dialogue, cadre_frame *fra
         first = cadre_frame_last_speaker(frame, dialogue->members);
     return cadre_frame_delegate(
         frame,
-        CADRE_CALL(.agent = first == NULL ? dialogue->entry : first, .scope = &scope),
+        CADRE_CALL(.agent = first == NULL ? dialogue->entry : first, .scope = &scope,
+                   .flags = CADRE_CALL_FINAL),
         NULL, err);
 }
 

@@ -4,6 +4,7 @@
 #include "run/call.h"
 #include "run/fallback.h"
 #include "run/hook.h"
+#include "run/output.h"
 #include "run/scope.h"
 #include "run/script_check.h"
 #include "run/state.h"
@@ -225,6 +226,8 @@ static cadre_frame *run_one(cadre_frame *frame, cdr_strand *strand, cdr_ending *
     if ((status == CADRE_OK || status == CADRE_ESCALATED) && next == NULL &&
         cdr_script_check(frame, &err) != CADRE_OK)
         status = err.status;
+    if (status == CADRE_OK && next == NULL && cdr_output_check(frame, &err) != CADRE_OK)
+        status = err.status;
     if ((status == CADRE_OK || status == CADRE_ESCALATED) && next == NULL &&
         cdr_state_keep_answer(frame, &err) != CADRE_OK)
         status = err.status;
@@ -270,6 +273,7 @@ static cadre_frame *enter_source(cadre_frame *frame)
         .agent = to,
         .key = "transfer",
         .scope = scope,
+        .demanded = frame->demanded,
         .is_quiet = to->quiet,
         .is_transfer = true,
         .deadline_ms = scope->deadline_ms,

@@ -7,6 +7,7 @@
 #include "run/model_attempt.h"
 #include "run/model_record.h"
 #include "run/model_window.h"
+#include "run/output.h"
 #include "run/tool_round.h"
 #include "tree/load.h"
 
@@ -39,13 +40,17 @@ static cadre_status prepare(cdr_model_call *call, const cadre_model_call *asked,
         !cdr_offer_init(&call->offer, call->agent, asked->tools, &call->arena))
         return cadre_fail(err, CADRE_ENOMEM, "no memory for a request");
     call->holds_text = cdr_hook_has(call->agent->agent, CDR_HOOK_AFTER_MODEL);
-    call->request = (cadre_request){.system = call->hook.shown.system,
-                                    .tools = call->offer.infos,
-                                    .n_tools = call->offer.count,
-                                    .api_key = "",
-                                    .agent = call->agent->name,
-                                    .model = call->model->full_name,
-                                    .output_name = ""};
+    call->request =
+        (cadre_request){.system = call->hook.shown.system,
+                        .tools = call->offer.infos,
+                        .n_tools = call->offer.count,
+                        .api_key = "",
+                        .agent = call->agent->name,
+                        .model = call->model->full_name,
+                        .output_schema = cdr_frame_output_schema(call->agent),
+                        .output_name = ""};
+    if (call->request.output_schema != NULL)
+        call->request.output_name = call->agent->name;
     cdr_model_attempt_init(call);
     call->message_id = cadre_id_new();
     cadre_id_text(call->message_id, call->message_text);

@@ -5,6 +5,7 @@
 #include "base/json_text.h"
 #include "run/arguments.h"
 #include "run/call.h"
+#include "run/output.h"
 #include "tree/delta.h"
 #include "tree/outbox.h"
 
@@ -64,13 +65,15 @@ static cadre_status set(cadre_frame *frame, const char *key, const json_t *value
     return status;
 }
 
-// An answer is a text; where the key takes numbers or objects it is read as JSON.
+// An answer is a text; where it must fit a schema, or the key takes numbers or objects,
+// it is read as JSON.
 static json_t *answer_value(const cadre_frame *frame, const char *key)
 {
     const char *text = cdr_text_bytes(frame->work->output);
     cadre_reducer reducer = cdr_team_reducer(frame->tree->team, key);
     json_t *read = NULL;
-    if (reducer == CADRE_REDUCE_SUM || reducer == CADRE_REDUCE_MERGE)
+    if (reducer == CADRE_REDUCE_SUM || reducer == CADRE_REDUCE_MERGE ||
+        cdr_frame_output_schema(frame) != NULL)
         read = cdr_json_parse(text, strlen(text), NULL);
     return read != NULL ? read : json_string(text);
 }

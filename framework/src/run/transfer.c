@@ -3,6 +3,7 @@
 
 #include "run/call.h"
 #include "run/hook.h"
+#include "run/output.h"
 #include "tree/outbox.h"
 
 #include <string.h>
@@ -30,6 +31,8 @@ cadre_status cdr_enter_target_locked(cadre_frame *frame,
         .agent = to,
         .key = "transfer",
         .scope = scope_of_target(frame, decision),
+        .demanded =
+            decision->is_fallback ? cdr_frame_output_schema(frame) : frame->demanded,
         .history = decision->history,
         .is_quiet = to->quiet || decision->is_quiet,
         .is_transfer = true,

@@ -6,6 +6,7 @@
 #include "run/arguments.h"
 #include "run/call.h"
 #include "run/decide.h"
+#include "run/output.h"
 #include "run/progress.h"
 #include "run/state.h"
 #include "run/tool_result.h"
@@ -67,7 +68,8 @@ cadre_status cadre_frame_run_tools(cadre_frame *frame, const cadre_answer *answe
     return CADRE_OK;
 }
 
-// A turn in the record was asked for because of a message that has its place now.
+// A turn in the record was asked for because of a message that has its place now: one
+// that was posted, or a correction, which its agent makes again.
 bool cadre_frame_goes_on(cadre_frame *frame)
 {
     char key[16];
@@ -75,9 +77,10 @@ bool cadre_frame_goes_on(cadre_frame *frame)
         return false;
     snprintf(key, sizeof key, "%d", frame->work->turn + 1);
     cdr_mutex_lock(&frame->tree->mu);
-    bool has = cdr_frame_child_locked(frame, key) != NULL ||
-               (frame->mark == CDR_MARK_NONE &&
-                cdr_inbox_has_next_locked(frame->tree, frame->conversation->id));
+    bool has = cdr_correction_recorded_locked(frame) == NULL &&
+               (cdr_frame_child_locked(frame, key) != NULL ||
+                (frame->mark == CDR_MARK_NONE &&
+                 cdr_inbox_has_next_locked(frame->tree, frame->conversation->id)));
     cdr_mutex_unlock(&frame->tree->mu);
     return has;
 }

@@ -159,7 +159,9 @@ static void add_other_turn(builder *b, size_t at)
 {
     cdr_message *message = b->view->held[at];
     const cadre_message *m = &message->m;
-    bool is_final = m->n_tool_calls == 0 || message->transferred_to != NULL;
+    bool is_draft = atomic_load_explicit(&message->is_draft, memory_order_acquire);
+    bool is_final =
+        (m->n_tool_calls == 0 || message->transferred_to != NULL) && !is_draft;
     if (is_final && m->text[0] != '\0') {
         const char *text =
             keep(b, cdr_arena_printf(&b->view->arena, "[%s]: %s", m->agent, m->text));

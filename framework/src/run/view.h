@@ -5,7 +5,8 @@
 //    call without one gets a synthetic result.
 // 2. Of other agents their last words (an answer, or what was said when handing over),
 //    as user turns with the speaker's name; not their tool traffic, except that of a
-//    turn that handed over to this agent; transfers themselves never.
+//    turn that handed over to this agent; transfers themselves never, nor answers that
+//    were corrected.
 // 3. Input is shown to the agent it was said to; input to a team, to all who are in it.
 // 4. `history` narrows: all, own, last (the last user turn on), none (this frame's, and
 //    where it has no input what was said last).

@@ -85,7 +85,8 @@ static void set_parameters(cadre_tool *tool, const char *text)
     cdr_at place = cdr_at_part(tool->team, &tool->at, ": parameters");
     json_t *parameters = cdr_json_parse(text, strlen(text), &err);
     if (parameters) {
-        cdr_tool_set_parameters_take(tool, parameters, &place);
+        cdr_tool_set_parameters_take(tool, parameters,
+                                     &(cdr_schema_origin){.at = &place});
     } else {
         cdr_team_problem(tool->team, &place, "%s", err.text);
         tool->is_flawed = true;

@@ -1,9 +1,12 @@
 // Agents built in C.
 #include "team/building.h"
 
+#include "base/json_text.h"
 #include "team/file_schema.h"
 #include "team/option_names.h"
 #include "team/state_keys.h"
+
+#include <string.h>
 
 static void add_names(cadre_team *team, cdr_name_refs *refs, const cadre_names *names,
                       const cdr_at *at, const char *part)
@@ -33,6 +36,22 @@ static void set_output_key(cadre_agent *agent, const char *key)
         return;
     cdr_at place = cdr_at_part(agent->team, &agent->at, ": output_key");
     cdr_agent_set_output_key(agent, key, &place);
+}
+
+static void set_output_schema(cadre_agent *agent, const char *text)
+{
+    cadre_error err = CADRE_ERROR_INIT;
+    if (!text)
+        return;
+    cdr_at place = cdr_at_part(agent->team, &agent->at, ": output_schema");
+    json_t *schema = cdr_json_parse(text, strlen(text), &err);
+    if (schema) {
+        cdr_agent_set_output_schema_take(agent, schema,
+                                         &(cdr_schema_origin){.at = &place});
+        return;
+    }
+    cdr_team_problem(agent->team, &place, "%s", err.text);
+    agent->is_flawed = true;
 }
 
 static cadre_retry checked_retry(cadre_team *team, cadre_retry given, const cdr_at *at)
@@ -173,6 +192,7 @@ cadre_agent *cadre_team_add_llm(cadre_team *team, const cadre_llm *given)
     agent->timeout_ms = cdr_building_time(team, llm.timeout_ms, 0, &agent->at);
     agent->quiet = llm.quiet;
     set_output_key(agent, llm.output_key);
+    set_output_schema(agent, llm.output_schema);
     agent->hooks = cdr_building_hooks(team, llm.hooks);
     agent->retry = checked_retry(team, llm.retry, &agent->at);
     set_llm_options(agent, &llm);
@@ -198,6 +218,7 @@ cadre_agent *cadre_team_add_topology(cadre_team *team, const char *type,
     agent->timeout_ms = cdr_building_time(team, topology.timeout_ms, 0, &agent->at);
     agent->quiet = topology.quiet;
     set_output_key(agent, topology.output_key);
+    set_output_schema(agent, topology.output_schema);
     agent->hooks = cdr_building_hooks(team, topology.hooks);
     agent->retry = checked_retry(team, topology.retry, &agent->at);
     set_agent_options(agent, topology.options);
@@ -222,6 +243,7 @@ cadre_agent *cadre_team_add_function(cadre_team *team, const cadre_function *giv
     agent->function = function.run;
     agent->function_ctx = function.ctx;
     set_output_key(agent, function.output_key);
+    set_output_schema(agent, function.output_schema);
     agent->hooks = cdr_building_hooks(team, function.hooks);
     agent->retry = checked_retry(team, function.retry, &agent->at);
     add_names(team, &agent->member_refs, &function.members, &agent->at, "members");

@@ -179,6 +179,8 @@ static uint64_t texts_of(const cadre_agent *agent, uint64_t options)
     uint64_t hash = add_text(START, agent->info.name);
     hash = add_text(hash, agent->info.description);
     hash = add_number(hash, cdr_digest_json(agent->info.input_schema));
+    if (agent->info.output_schema)
+        hash = add_number(hash, cdr_digest_json(agent->info.output_schema));
     hash = add_number(hash, agent->quiet ? 1 : 0);
     hash = add_number(hash, texts_of_tools(agent));
     hash = add_text(hash, agent->model ? agent->model->provider : "");

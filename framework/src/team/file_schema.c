@@ -83,6 +83,7 @@ static const char agent_text[] =
     "    \"backoff\": {\"type\": \"string\", \"format\": \"duration\","
     "      \"minimum\": 0, \"maximum\": 86400000}}, " NOTES "},"
     "  \"input_schema\": {\"type\": \"object\"},"
+    "  \"output_schema\": {\"type\": \"object\"},"
     "  \"output_key\": {\"type\": \"string\"},"
     "  " HOOKS ","
     "  \"timeout\": " A_YEAR ","
@@ -91,7 +92,8 @@ static const char agent_text[] =
 
 static const char model_text[] =
     "{\"type\": \"object\", \"required\": [\"model\"], \"properties\": {"
-    "  \"model\": {\"type\": \"string\", \"pattern\": \"^[^/]+/.+$\"},"
+    "  \"model\": {\"type\": \"string\", \"format\": \"model\","
+    "    \"pattern\": \"^[^/]+/.+$\"},"
     "  \"base_url\": {\"type\": \"string\", \"x-env\": true},"
     "  \"api_key_env\": {\"type\": \"string\"},"
     "  \"timeout\": " A_DAY ","

@@ -4,28 +4,12 @@
 // that who names it is not told off too.
 #include "team/load.h"
 
-#include "base/schema.h"
 #include "team/file_schema.h"
 #include "team/option_names.h"
 #include "team/runtime.h"
 #include "team/state_keys.h"
 
 #include <string.h>
-
-typedef struct schema_report {
-    cadre_agent *agent;
-    const cdr_at *at;
-} schema_report;
-
-static void on_schema_problem(void *ctx, const cdr_schema_problem *problem)
-{
-    schema_report *report = ctx;
-    const char *dot = *problem->path && *problem->path != '[' ? "." : "";
-    cdr_at at =
-        cdr_at_part(report->agent->team, report->at, "%s%s", dot, problem->path);
-    cdr_team_problem(report->agent->team, &at, "%s", problem->text);
-    report->agent->is_flawed = true;
-}
 
 // Is a member not what was meant, or something in it?
 static bool is_doubtful(const cdr_loader *loader, const cdr_entry *entry,
@@ -34,17 +18,19 @@ static bool is_doubtful(const cdr_loader *loader, const cdr_entry *entry,
     return cdr_document_member(loader->document, entry->written, key).holds_doubts;
 }
 
-static void load_input_schema(cdr_loader *loader, cadre_agent *agent,
-                              const cdr_entry *entry)
+typedef void (*take_schema)(cadre_agent *agent, json_t *schema,
+                            const cdr_schema_origin *from);
+
+static void load_schema(cdr_loader *loader, cadre_agent *agent, const cdr_entry *entry,
+                        const char *key, take_schema take)
 {
-    json_t *schema = json_object_get(entry->read, "input_schema");
-    if (!json_is_object(schema) || is_doubtful(loader, entry, "input_schema"))
+    json_t *schema = json_object_get(entry->read, key);
+    if (!json_is_object(schema) || is_doubtful(loader, entry, key))
         return;
-    cdr_at at = cdr_load_member_at(loader, entry, "input_schema");
-    schema_report report = {agent, &at};
-    cdr_schema_check_schema(schema, on_schema_problem, &report);
-    agent->input_schema = json_incref(schema);
-    agent->info.input_schema = agent->input_schema;
+    cdr_at at = cdr_load_member_at(loader, entry, key);
+    cdr_schema_origin from = {&at, loader->document,
+                              json_object_get(entry->written, key)};
+    take(agent, json_incref(schema), &from);
 }
 
 static void load_ref(cdr_loader *loader, cdr_name_ref *ref, const cdr_entry *entry,
@@ -75,19 +61,21 @@ static void load_refs(cdr_loader *loader, cdr_name_refs *refs, const cdr_entry *
     }
 }
 
-static void add_member_options(cdr_loader *loader, cadre_agent *agent, const char *name,
-                               json_t *read, const cdr_at *at)
+// `read`: what stands at `member`, an object.
+static void add_member_options(cdr_loader *loader, cadre_agent *agent,
+                               const cdr_entry *member, json_t *read)
 {
     json_t *schema = json_object_get(read, "input_schema");
     if (schema) {
-        cdr_at place = cdr_at_part(loader->team, at, ".input_schema");
-        schema_report report = {agent, &place};
-        cdr_schema_check_schema(schema, on_schema_problem, &report);
+        cdr_at at = cdr_load_member_at(loader, member, "input_schema");
+        cdr_schema_origin from = {&at, loader->document,
+                                  json_object_get(member->written, "input_schema")};
+        agent->is_flawed |= !cdr_team_check_schema(loader->team, schema, &from);
     }
     if (!agent->member_options)
         agent->member_options = json_object();
     loader->team->problems.no_memory |=
-        json_object_set(agent->member_options, name, read) != 0;
+        json_object_set(agent->member_options, member->name, read) != 0;
 }
 
 // A member is a name, or an object that says more of it.
@@ -109,8 +97,9 @@ static void load_members(cdr_loader *loader, cadre_agent *agent, const cdr_entry
             continue;
         cdr_name_refs_add(loader->team, &agent->member_refs, name,
                           CADRE_HISTORY_DEFAULT, &at);
+        cdr_entry at_member = {.name = name, .written = member, .at = at};
         if (json_is_object(member))
-            add_member_options(loader, agent, name, json_array_get(read, i), &at);
+            add_member_options(loader, agent, &at_member, json_array_get(read, i));
     }
 }
 
@@ -234,7 +223,9 @@ void cdr_load_agent(cdr_loader *loader, const cdr_entry *entry)
     load_members(loader, agent, entry);
     load_refs(loader, &agent->tool_refs, entry, "tools");
     load_handoffs(loader, agent, entry);
-    load_input_schema(loader, agent, entry);
+    load_schema(loader, agent, entry, "input_schema", cdr_agent_set_input_schema_take);
+    load_schema(loader, agent, entry, "output_schema",
+                cdr_agent_set_output_schema_take);
     load_instructions_at(loader, agent, entry);
     cdr_load_agent_hooks(loader, agent, entry);
     agent->timeout_ms = cdr_load_integer(entry->read, "timeout", 0);
@@ -311,7 +302,9 @@ void cdr_load_tool(cdr_loader *loader, const cdr_entry *entry)
     tool->may_repeat = json_is_true(json_object_get(entry->read, "may_repeat"));
     if (json_is_object(parameters) && !is_doubtful(loader, entry, "parameters")) {
         cdr_at at = cdr_load_member_at(loader, entry, "parameters");
-        cdr_tool_set_parameters_take(tool, json_incref(parameters), &at);
+        cdr_schema_origin from = {&at, loader->document,
+                                  json_object_get(entry->written, "parameters")};
+        cdr_tool_set_parameters_take(tool, json_incref(parameters), &from);
     }
     // As with agents, the schema knows the types.
     tool->ops = cdr_runtime_tool_ops(loader->team->runtime, tool->type);

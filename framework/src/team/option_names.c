@@ -26,10 +26,10 @@ static void look(finder *f, const json_t *schema, const cdr_schema_slot *slot);
 
 static void look_below(finder *f, const json_t *schema, const cdr_schema_slot *slot)
 {
-    size_t path_len = cdr_schema_walk_enter(&f->walk, slot);
+    cdr_schema_walk_enter(&f->walk, slot);
     if (f->walk.depth <= CDR_SCHEMA_MAX_DEPTH)
         look(f, schema, slot);
-    cdr_schema_walk_leave(&f->walk, path_len);
+    cdr_schema_walk_leave(&f->walk);
 }
 
 static void look(finder *f, const json_t *schema, const cdr_schema_slot *slot)
@@ -38,7 +38,7 @@ static void look(finder *f, const json_t *schema, const cdr_schema_slot *slot)
     json_t *value;
     bool is_tool = has_format(schema, "tool");
     if (json_is_string(slot->value) && (is_tool || has_format(schema, "agent"))) {
-        cdr_option_name found = {slot, cdr_buf_text(&f->walk.path), is_tool};
+        cdr_option_name found = {slot, cdr_schema_walk_path(&f->walk), is_tool};
         f->on_name(f->ctx, &found);
     }
     json_object_foreach(cdr_json_iterable(slot->value), key, value)

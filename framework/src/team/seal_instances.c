@@ -77,7 +77,8 @@ static void take_common(cadre_tool *tool)
     }
     json_t *parameters = json_loads(ops->parameters, 0, NULL);
     if (parameters)
-        cdr_tool_set_parameters_take(tool, parameters, &tool->at);
+        cdr_tool_set_parameters_take(tool, parameters,
+                                     &(cdr_schema_origin){.at = &tool->at});
     else
         cdr_tool_problem(tool, "type '%s': its parameters are no JSON", ops->type);
     if (!*tool->info.description && ops->description)

@@ -1,4 +1,4 @@
-// The types of agents, tools and models of a team, and the parameters of tools.
+// The types of agents, tools and models of a team, and the schemas that a team brings.
 #include "team/build.h"
 
 #include "base/brief.h"
@@ -59,38 +59,67 @@ const cadre_model_ops *cdr_model_set_ops(cadre_model *model, const cdr_at *at)
     return model->ops;
 }
 
-// The reports of a check of a schema that the team brings.
+// --- Schemas ---
+
 typedef struct schema_report {
-    cadre_tool *tool;
-    const cdr_at *at;
+    cadre_team *team;
+    const cdr_schema_origin *from;
 } schema_report;
 
 static void on_problem(void *ctx, const cdr_schema_problem *problem)
 {
-    schema_report *report = ctx;
+    const schema_report *report = ctx;
     const char *dot = *problem->path && *problem->path != '[' ? "." : "";
-    cdr_at place =
-        cdr_at_part(report->tool->team, report->at, "%s%s", dot, problem->path);
-    cdr_team_problem(report->tool->team, &place, "%s", problem->text);
-    report->tool->is_flawed = true;
+    cdr_at at = cdr_at_part(report->team, report->from->at, "%s%s", dot, problem->path);
+    if (report->from->document && problem->container) {
+        cdr_document_value value = cdr_document_at(
+            report->from->document, problem->container, problem->key, problem->index);
+        cdr_place place = problem->is_key ? value.key_place : value.place;
+        at.line = value.value ? place.line : at.line;
+        at.column = value.value ? place.column : at.column;
+    }
+    cdr_team_problem(report->team, &at, "%s", problem->text);
+}
+
+bool cdr_team_check_schema(cadre_team *team, const json_t *schema,
+                           const cdr_schema_origin *from)
+{
+    schema_report report = {team, from};
+    return cdr_schema_check_schema(from->document ? from->written : schema, on_problem,
+                                   &report) == 0;
 }
 
 void cdr_tool_set_parameters_take(cadre_tool *tool, json_t *parameters,
-                                  const cdr_at *at)
+                                  const cdr_schema_origin *from)
 {
     const char *type = json_string_value(json_object_get(parameters, "type"));
-    schema_report report = {tool, at};
-    if (cdr_schema_check_schema(parameters, on_problem, &report) > 0) {
-        json_decref(parameters);
-        return;
-    }
-    if (!type || strcmp(type, "object") != 0) {
-        cdr_team_problem(tool->team, at,
+    bool is_sound = cdr_team_check_schema(tool->team, parameters, from);
+    if (is_sound && (!type || strcmp(type, "object") != 0)) {
+        cdr_team_problem(tool->team, from->at,
                          "expected the schema of an object; write type: object");
+        is_sound = false;
+    }
+    if (!is_sound) {
         tool->is_flawed = true;
         json_decref(parameters);
         return;
     }
     tool->parameters = parameters;
     tool->info.parameters = parameters;
+}
+
+void cdr_agent_set_input_schema_take(cadre_agent *agent, json_t *schema,
+                                     const cdr_schema_origin *from)
+{
+    agent->is_flawed |= !cdr_team_check_schema(agent->team, schema, from);
+    agent->input_schema = schema;
+    agent->info.input_schema = schema;
+}
+
+void cdr_agent_set_output_schema_take(cadre_agent *agent, json_t *schema,
+                                      const cdr_schema_origin *from)
+{
+    agent->is_flawed |= !cdr_team_check_schema(agent->team, schema, from);
+    agent->output_schema = schema;
+    agent->info.output_schema = schema;
 }

@@ -50,9 +50,9 @@ static json_t *convert(conversion *c, const json_t *schema,
 static json_t *convert_below(conversion *c, const json_t *schema,
                              const cdr_schema_slot *slot)
 {
-    size_t path_len = cdr_schema_walk_enter(&c->walk, slot);
+    cdr_schema_walk_enter(&c->walk, slot);
     json_t *converted = convert(c, schema, slot);
-    cdr_schema_walk_leave(&c->walk, path_len);
+    cdr_schema_walk_leave(&c->walk);
     return converted;
 }
 
@@ -302,6 +302,13 @@ static void append_advice(cdr_buf *out, const cdr_settings_reader *reader,
         append_list(out, reader, json_string_value(value));
 }
 
+// A text in a pattern's place: who reads it says in words what is expected.
+static bool is_told_in_words(const json_t *schema, const json_t *value)
+{
+    return json_is_string(value) &&
+           (is_format(schema, "limit") || is_format(schema, "model"));
+}
+
 static void on_check_problem(void *ctx, const cdr_schema_problem *problem)
 {
     const cdr_settings_reader *reader = ctx;
@@ -310,6 +317,8 @@ static void on_check_problem(void *ctx, const cdr_schema_problem *problem)
     const json_t *schema = schema_at(reader->schema, problem->path);
     bool is_quantity = is_format(schema, "duration") || is_format(schema, "size");
     if (is_quantity && !is_file(reader) && json_is_integer(problem->value))
+        return;
+    if (!problem->is_key && is_told_in_words(schema, problem->value))
         return;
     cdr_buf text = CDR_BUF_INIT;
     cdr_buf_append_text(&text, problem->text);

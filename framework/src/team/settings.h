@@ -7,9 +7,11 @@
 //   usd       a number of dollars, 0.25; becomes millionths. `minimum` and `maximum`
 //             count dollars.
 //   limit     1 and more, or `unlimited`, which becomes CADRE_UNLIMITED.
+//   model     provider/model; what is no such text is told when the model is looked up.
 //   path      relative to the team file and inside its folder; ${VAR} is replaced.
-// and with `"x-env": true` that ${VAR} is replaced in it. Keys that start with `x-` are
-// free for notes wherever unknown keys are refused.
+// and with `"x-env": true` that ${VAR} is replaced in it. These are looked for along
+// `properties`, `items` and the like, not behind $ref or anyOf. Keys that start with
+// `x-` are free for notes wherever unknown keys are refused.
 //
 // Thread: any.
 #ifndef CDR_SETTINGS_H

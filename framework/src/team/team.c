@@ -52,6 +52,7 @@ static void free_agent(cadre_agent *agent)
     free(agent->state);
     json_decref(agent->options);
     json_decref(agent->input_schema);
+    json_decref(agent->output_schema);
     json_decref(agent->member_options);
 }
 
@@ -426,7 +427,7 @@ cadre_agents cadre_team_agents(const cadre_team *team)
 
 const cadre_agent_info *cadre_agent_get_info(const cadre_agent *agent)
 {
-    static const cadre_agent_info nobody = {"", "", "", NULL};
+    static const cadre_agent_info nobody = {"", "", "", NULL, NULL};
     if (!agent)
         return &nobody;
     if (agent->state && agent->ops->info)

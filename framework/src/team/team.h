@@ -61,6 +61,7 @@ struct cadre_agent {
     bool
         has_exact_lines; // they start there, and each of their lines is one of the file
     json_t *input_schema;   // owned; what info.input_schema points to
+    json_t *output_schema;  // the same
     json_t *options;        // of its block; owned; defaults filled in by sealing
     json_t *member_options; // what is said of members where they are listed; or NULL
     cdr_name_refs member_refs, handoff_refs, tool_refs;

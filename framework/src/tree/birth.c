@@ -84,6 +84,7 @@ static cadre_frame *frame_new_locked(cdr_tree *tree, cadre_frame *parent,
     frame->history = (unsigned char)birth->history;
     frame->scope = birth->scope;
     frame->tools = birth->tools;
+    frame->demanded = birth->demanded;
     frame->input = cdr_text_ref(birth->input);
     frame->is_named = birth->is_named;
     frame->is_transfer = birth->is_transfer;
@@ -182,6 +183,7 @@ static void go_on_locked(cadre_frame *record, const cdr_birth *birth)
     record->was_waiting = record->status == CADRE_FRAME_WAITING;
     record->scope = birth->scope;
     record->tools = birth->tools;
+    record->demanded = birth->demanded;
     record->ear =
         birth->ear != NULL || record->parent == NULL ? birth->ear : record->parent->ear;
     record->history = (unsigned char)birth->history;

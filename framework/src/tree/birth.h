@@ -23,10 +23,11 @@ typedef struct cdr_birth {
     cdr_text *input;                // a reference is taken
     cdr_scope_state *scope;
     cadre_tools tools;
-    const cdr_ear *ear;  // NULL: the parent's
-    int64_t deadline_ms; // 0: the parent's; else in its place, as after a transfer
-    int64_t timeout_ms;  // 0: none of its own
-    int64_t started_ns;  // from when its time counts; 0: now
+    const json_t *demanded; // see cadre_frame
+    const cdr_ear *ear;     // NULL: the parent's
+    int64_t deadline_ms;    // 0: the parent's; else in its place, as after a transfer
+    int64_t timeout_ms;     // 0: none of its own
+    int64_t started_ns;     // from when its time counts; 0: now
     cadre_history history;
     const char *session; // of the root: the name of its conversation; NULL: none
     cadre_event *event;  // told instead of frame_start; a tool's call

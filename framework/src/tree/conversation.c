@@ -152,6 +152,19 @@ static void tie_result(cdr_conversation *conversation, cdr_message *result)
     }
 }
 
+static void tie_correction(const cdr_conversation *conversation, cdr_message *message)
+{
+    size_t n = conversation->n_messages;
+    cdr_message *before = n == 0 ? NULL : conversation->messages[n - 1];
+    if (before == NULL || !message->m.is_input ||
+        strcmp(message->m.agent, message->m.to) != 0 ||
+        before->m.role != CADRE_ROLE_ASSISTANT || before->m.n_tool_calls > 0 ||
+        !cadre_id_equal(before->frame, message->frame))
+        return;
+    message->is_correction = true;
+    atomic_store_explicit(&before->is_draft, true, memory_order_release);
+}
+
 bool cdr_conversation_append_take(cdr_conversation *conversation, cdr_message *message)
 {
     if (conversation->n_messages == conversation->capacity) {
@@ -167,6 +180,8 @@ bool cdr_conversation_append_take(cdr_conversation *conversation, cdr_message *m
     message->m.position = (int64_t)conversation->n_messages;
     if (message->m.role == CADRE_ROLE_TOOL)
         tie_result(conversation, message);
+    else if (message->m.role == CADRE_ROLE_USER)
+        tie_correction(conversation, message);
     conversation->messages[conversation->n_messages++] = message;
     return true;
 }

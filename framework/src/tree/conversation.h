@@ -3,8 +3,10 @@
 //
 // Rules:
 // 1. A message never changes, except that an assistant's message learns its results and
-//    a fragment list only ever grows.
-// 2. A fork reads its base up to `base_count`; it holds a reference to it.
+//    that it is a draft, and a fragment list only ever grows.
+// 2. Input that an agent says to itself right behind an answer of the same frame
+//    corrects that: the answer is a draft.
+// 3. A fork reads its base up to `base_count`; it holds a reference to it.
 //
 // Thread: conversations are guarded by their tree's mutex; messages may be read by any
 // thread that holds a reference to one or to its conversation, their results too.
@@ -27,6 +29,8 @@ struct cdr_message {
     cdr_fragments fragments;         // renderings, made on demand
     _Atomic(cdr_message *) *results; // of an assistant: by call, NULL while open
     bool is_to_team;                 // input that was said to an agent with members
+    bool is_correction;   // tells an agent what is wrong with the answer before it
+    atomic_bool is_draft; // of an assistant: it was corrected, so another one follows
     const char *transferred_to; // of an assistant whose turn handed over; else NULL
     char id_text[CADRE_ID_TEXT_SIZE], frame_text[CADRE_ID_TEXT_SIZE];
 };

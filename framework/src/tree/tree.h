@@ -72,6 +72,7 @@ struct cadre_frame {
     const cadre_agent *agent; // the frame's own, else that of the nearest agent frame
     cdr_conversation *conversation;
     cdr_scope_state *scope; // NULL: no transfers from here
+    const json_t *demanded; // by its caller of its answer, which is that one's; or NULL
     cadre_tools tools;      // that its caller lends its model
     cdr_work *work;         // while its `run` is under way
     struct cdr_race *race;  // of a branch, one of which wins; tree/race.h
@@ -133,6 +134,7 @@ struct cdr_work {
     cadre_error *hook_error;       // a hook failed, so the frame does; in the arena
     cadre_frame *transfer;         // entered when `run` returns
     cdr_text *output;              // its answer so far
+    cdr_text *fitting;             // the answer that was found to fit; NULL: none yet
     const char *answered_by;       // whose answer that is
     cdr_failure *child_failure;    // of the last child that failed
     unsigned char child_reason;    // why that one stopped; 0: its own matter

@@ -19,6 +19,7 @@ void cdr_work_free(cdr_work *work)
         return;
     cdr_arena_fini(&work->arena);
     cdr_text_unref(work->output);
+    cdr_text_unref(work->fitting);
     cdr_failure_unref(work->child_failure);
     json_decref(work->input_json);
     free(work->counts);

@@ -57,6 +57,22 @@ CADRE_API cadre_status cadre_frame_run_tools(cadre_frame *frame,
 // frame's conversation meanwhile; the next cadre_frame_ask_model reads it.
 CADRE_API bool cadre_frame_goes_on(cadre_frame *frame);
 
+// Takes an answer without tool calls as the frame's. Where the frame's answer must fit
+// a schema (its agent's `output_schema`, or that of who called it with
+// CADRE_CALL_FINAL), the JSON in it is: text around it and a fence are left out.
+// Errors: EINVAL, what is wrong with it in words for the model, for
+// cadre_frame_correct; EFAILED of class bad_response, it was cut; ENOMEM. With no
+// schema every answer is taken.
+CADRE_API cadre_status cadre_frame_take_answer(cadre_frame *frame,
+                                               const cadre_answer *answer,
+                                               cadre_error *err);
+
+// Says to the agent itself what is wrong with the answer just asked for; the next
+// cadre_frame_ask_model reads it. The answer is a draft then, which others do not see.
+// Errors: the sticky ones, ENOMEM.
+CADRE_API cadre_status cadre_frame_correct(cadre_frame *frame, const char *text,
+                                           cadre_error *err);
+
 // Hands over to the `loop_fallback` of the frame's agent, since its loop came to no
 // end: that answers in its place, and is told all that `call` shows the model, with all
 // calls and results, as one message. No edge is needed, and no scope; only a member of

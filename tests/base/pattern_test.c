@@ -1,7 +1,7 @@
 // Regular expressions: UTF-8, limits, and the cache.
 #include "support/check.h"
 
-#include "expression/pattern.h"
+#include "base/pattern.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -162,5 +162,5 @@ static const CU_TestInfo tests[] = {
 
 int main(void)
 {
-    return check_main("expression/pattern", tests);
+    return check_main("base/pattern", tests);
 }

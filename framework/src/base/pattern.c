@@ -4,8 +4,9 @@
 // would let a long text take hours. Patterns are compiled to call us before each of
 // their items (PCRE2_AUTO_CALLOUT, at most twice the time), and every few calls we read
 // the clock. A text is checked to be UTF-8 here, which leaves out PCRE2's own check.
-#include "expression/pattern.h"
+#include "base/pattern.h"
 
+#include "base/pattern_ecma.h"
 #include "base/utf8.h"
 
 #include <stdlib.h>
@@ -45,36 +46,77 @@ static cadre_status fail_compile(const cdr_pattern *pattern, int code, size_t at
                       message, at);
 }
 
-static cadre_status compile(cdr_pattern *pattern, cadre_error *err)
+// What is compiled: the pattern's own text, or that in other words.
+typedef struct source {
+    const char *text;
+    size_t len;
+    uint32_t options;
+} source;
+
+#define PERL_OPTIONS PCRE2_UCP
+#define ECMA_OPTIONS                                                                   \
+    (PCRE2_ALLOW_EMPTY_CLASS | PCRE2_DOLLAR_ENDONLY | PCRE2_MATCH_UNSET_BACKREF)
+
+static cadre_status compile(cdr_pattern *pattern, const source *from, cadre_error *err)
 {
     const uint32_t options =
-        PCRE2_UTF | PCRE2_UCP | PCRE2_NEVER_BACKSLASH_C | PCRE2_AUTO_CALLOUT;
+        PCRE2_UTF | PCRE2_NEVER_BACKSLASH_C | PCRE2_AUTO_CALLOUT | from->options;
     pcre2_compile_context *context = pcre2_compile_context_create(NULL);
     if (!context)
         return cadre_fail(err, CADRE_ENOMEM, "no memory for a regular expression");
     pcre2_set_max_pattern_length(context, MAX_PATTERN_BYTES);
     int code = 0;
     size_t at = 0;
-    pattern->code = pcre2_compile((PCRE2_SPTR)pattern->text, pattern->len, options,
-                                  &code, &at, context);
+    pattern->code =
+        pcre2_compile((PCRE2_SPTR)from->text, from->len, options, &code, &at, context);
     pcre2_compile_context_free(context);
     return pattern->code ? CADRE_OK : fail_compile(pattern, code, at, err);
 }
 
-cadre_status cdr_pattern_new(const char *text, size_t len, cdr_pattern **out,
-                             cadre_error *err)
+static cdr_pattern *new_pattern(const char *text, size_t len)
 {
     cdr_pattern *pattern = calloc(1, sizeof(*pattern));
     if (pattern)
         pattern->text = malloc(len + 1);
     if (!pattern || !pattern->text) {
         cdr_pattern_free(pattern);
-        return cadre_fail(err, CADRE_ENOMEM, "no memory for a regular expression");
+        return NULL;
     }
     memcpy(pattern->text, text, len);
     pattern->text[len] = '\0';
     pattern->len = len;
-    cadre_status status = compile(pattern, err);
+    return pattern;
+}
+
+cadre_status cdr_pattern_new(const char *text, size_t len, cdr_pattern **out,
+                             cadre_error *err)
+{
+    cdr_pattern *pattern = new_pattern(text, len);
+    if (!pattern)
+        return cadre_fail(err, CADRE_ENOMEM, "no memory for a regular expression");
+    source from = {pattern->text, len, PERL_OPTIONS};
+    cadre_status status = compile(pattern, &from, err);
+    if (status != CADRE_OK) {
+        cdr_pattern_free(pattern);
+        return status;
+    }
+    *out = pattern;
+    return CADRE_OK;
+}
+
+cadre_status cdr_pattern_new_ecma(const char *text, size_t len, cdr_pattern **out,
+                                  cadre_error *err)
+{
+    cdr_buf rewritten = CDR_BUF_INIT;
+    cdr_pattern *pattern = new_pattern(text, len);
+    cadre_status status =
+        pattern ? cdr_pattern_rewrite_ecma(text, len, &rewritten, err)
+                : cadre_fail(err, CADRE_ENOMEM, "no memory for a regular expression");
+    if (status == CADRE_OK) {
+        source from = {cdr_buf_text(&rewritten), rewritten.len, ECMA_OPTIONS};
+        status = compile(pattern, &from, err);
+    }
+    cdr_buf_fini(&rewritten);
     if (status != CADRE_OK) {
         cdr_pattern_free(pattern);
         return status;

@@ -1,8 +1,9 @@
 // Regular expressions over text that a model wrote: PCRE2 with limits.
 //
-// Patterns and texts are UTF-8; classes such as \w know all letters. A match ends: each
-// place where it may start gets 100,000 steps, and all of them together the processor
-// time that the caller allows.
+// Patterns and texts are UTF-8. Perl's classes such as \w know all letters here, those
+// of JSON Schema only the ASCII ones, as ECMAScript says. A match ends: each place
+// where it may start gets 100,000 steps, and all of them together the processor time
+// that the caller allows.
 //
 // Thread: a pattern may be used by many threads at once, a cache by one at a time.
 #ifndef CDR_PATTERN_H
@@ -18,6 +19,11 @@ typedef struct cdr_pattern cdr_pattern;
 // is wrong at which place; CADRE_ENOMEM.
 cadre_status cdr_pattern_new(const char *text, size_t len, cdr_pattern **out,
                              cadre_error *err);
+
+// The same for a pattern as JSON Schema has it: ECMA-262 with the flag u. What that
+// does not know, as (?i) or \A, is refused, even if PCRE2 would take it.
+cadre_status cdr_pattern_new_ecma(const char *text, size_t len, cdr_pattern **out,
+                                  cadre_error *err);
 void cdr_pattern_free(cdr_pattern *pattern);
 
 typedef struct cdr_subject {
