@@ -36,3 +36,7 @@ if(CADRE_SANITIZE)
     target_compile_options(cadre_flags INTERFACE ${sanitize} -fno-omit-frame-pointer)
     target_link_options(cadre_flags INTERFACE ${sanitize})
 endif()
+if(CADRE_FUZZ)
+    # Counts what was reached; tests/fuzz links the fuzzer itself.
+    target_compile_options(cadre_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()

@@ -52,7 +52,8 @@ static const char schema[] =
     "\"structured_output\":{\"type\":\"string\",\"default\":\"json_schema\","
     "\"enum\":[\"json_schema\",\"text\"],"
     "\"description\":\"how the model is told of an output_schema\"},"
-    "\"headers\":{\"type\":\"object\",\"additionalProperties\":{\"type\":\"string\"},"
+    "\"headers\":{\"type\":\"object\",\"x-secret\":true,"
+    "\"additionalProperties\":{\"type\":\"string\",\"x-env\":true},"
     "\"description\":\"further HTTP headers\"},"
     "\"extra_body\":{\"type\":\"object\","
     "\"description\":\"further keys of the request's body\"}}";

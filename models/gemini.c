@@ -60,7 +60,8 @@ static const char schema[] =
     "(HARM_CATEGORY_HARASSMENT, ...)\"},"
     "\"generation_config\":{\"type\":\"object\","
     "\"description\":\"further keys of generationConfig\"},"
-    "\"headers\":{\"type\":\"object\",\"additionalProperties\":{\"type\":\"string\"},"
+    "\"headers\":{\"type\":\"object\",\"x-secret\":true,"
+    "\"additionalProperties\":{\"type\":\"string\",\"x-env\":true},"
     "\"description\":\"further HTTP headers\"},"
     "\"extra_body\":{\"type\":\"object\","
     "\"description\":\"further keys of the request's body\"}}";

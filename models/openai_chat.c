@@ -56,7 +56,8 @@ static const char schema[] =
     "\"structured_output\":{\"type\":\"string\",\"default\":\"json_schema\","
     "\"enum\":[\"json_schema\",\"json_object\",\"none\"],"
     "\"description\":\"how the server is told of an output_schema\"},"
-    "\"headers\":{\"type\":\"object\",\"additionalProperties\":{\"type\":\"string\"},"
+    "\"headers\":{\"type\":\"object\",\"x-secret\":true,"
+    "\"additionalProperties\":{\"type\":\"string\",\"x-env\":true},"
     "\"description\":\"further HTTP headers\"},"
     "\"extra_body\":{\"type\":\"object\","
     "\"description\":\"further keys of the request's body\"}}";

@@ -47,7 +47,8 @@ static const char schema[] =
     "\"api_key_header\":{\"type\":\"string\",\"minLength\":1,"
     "\"description\":\"carries the bare key in place of Authorization (Azure: "
     "api-key)\"},"
-    "\"headers\":{\"type\":\"object\",\"additionalProperties\":{\"type\":\"string\"},"
+    "\"headers\":{\"type\":\"object\",\"x-secret\":true,"
+    "\"additionalProperties\":{\"type\":\"string\",\"x-env\":true},"
     "\"description\":\"further HTTP headers\"},"
     "\"extra_body\":{\"type\":\"object\","
     "\"description\":\"further keys of the request's body\"}}";

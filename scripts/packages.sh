@@ -84,3 +84,10 @@ need_tests() {
     need_file /usr/share/perl5/auto/share/dist/Test-JSON-Schema-Acceptance \
         libtest-json-schema-acceptance-perl
 }
+
+# What fuzzing needs on top.
+need_fuzz() {
+    need_command clang-14 clang-14
+    need_file "/usr/lib/clang/14/lib/linux/libclang_rt.fuzzer-$(uname -m).a" \
+        libclang-rt-14-dev
+}

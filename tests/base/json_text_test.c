@@ -79,6 +79,9 @@ static void test_json_text__error_names_line_and_column(void)
     CHECK(parse("[1] [2]", &err) == NULL);
     CHECK_CONTAINS(err.text, "bad JSON at 1:5: end of file expected");
     cadre_error_clear(&err);
+    CHECK(cdr_json_parse("[1\0]", 4, &err) == NULL); // jansson alone would not mind
+    CHECK_TEXT(err.text, "bad JSON at 1:3: a NUL byte");
+    cadre_error_clear(&err);
     CHECK(cdr_json_parse("", 0, &err) == NULL);
     CHECK_TEXT(err.text, "bad JSON: the text is empty");
     CHECK(cdr_json_parse("{", 1, NULL) == NULL);

@@ -304,17 +304,24 @@ static void test_openai_request__arguments_are_always_an_object(void)
     static const cadre_tool_call calls[] = {{"a", "f", ""},
                                             {"b", "f", " {\"x\": [1]} "},
                                             {"c", "f", "{\"x\":"},
-                                            {"d", "f", "[1]"}};
+                                            {"d", "f", "[1]"},
+                                            {"e", "f", "{\"x\":\"a\nb\"}"},
+                                            {"g", "f", "{\"x\":\"\\y\"}"}};
     history h = {.n = 0};
-    add_assistant(&h, "", calls, 4);
+    add_assistant(&h, "", calls, 6);
     json_t *body = encode(&h, "");
     check_valid(body);
     const json_t *sent = json_object_get(
         json_array_get(json_object_get(body, "messages"), 1), "tool_calls");
-    static const char *const wanted[] = {"{}", " {\"x\": [1]} ",
+    static const char *const wanted[] = {"{}",
+                                         " {\"x\": [1]} ",
                                          "{\"invalid_arguments\":\"{\\\"x\\\":\"}",
-                                         "{\"invalid_arguments\":\"[1]\"}"};
-    for (size_t i = 0; i < 4; i++)
+                                         "{\"invalid_arguments\":\"[1]\"}",
+                                         "{\"invalid_arguments\":\"{\\\"x\\\":"
+                                         "\\\"a\\nb\\\"}\"}",
+                                         "{\"invalid_arguments\":\"{\\\"x\\\":"
+                                         "\\\"\\\\y\\\"}\"}"};
+    for (size_t i = 0; i < 6; i++)
         CHECK_TEXT(
             json_string_value(json_object_get(
                 json_object_get(json_array_get(sent, i), "function"), "arguments")),

@@ -320,7 +320,60 @@ static void test_answer__token_counts_are_kept_plausible(void)
     cdr_answer_fini(&sink);
 }
 
+typedef struct shown_pieces {
+    char text[128];
+    size_t len;
+} shown_pieces;
+
+static void note_piece(void *ctx, bool is_reasoning, const char *text, size_t len)
+{
+    shown_pieces *shown = ctx;
+    if (is_reasoning || shown->len + len >= sizeof shown->text)
+        return;
+    memcpy(shown->text + shown->len, text, len);
+    shown->len += len;
+    shown->text[shown->len] = '\0';
+}
+
+static void check_covered(const char *said, size_t cut, const char *expected)
+{
+    static const cdr_secrets secrets = {.items = {{"sk-12345678", 11}}, .count = 1};
+    cadre_sink sink;
+    cadre_error err = CADRE_ERROR_INIT;
+    shown_pieces shown = {.len = 0};
+    cdr_answer_init(&sink);
+    sink.secrets = &secrets;
+    sink.on_delta = note_piece;
+    sink.ctx = &shown;
+    cadre_sink_text(&sink, said, cut);
+    CHECK(strstr(shown.text, "sk-1234567") == NULL);
+    cadre_sink_text(&sink, said + cut, strlen(said) - cut);
+    cadre_sink_reasoning(&sink, "sk-12345678", 11);
+    add_call(&sink, "sk-12345678", "f", "{\"key\":\"sk-12345678\"}");
+    cadre_sink_finish(&sink, CADRE_FINISH_TOOL_CALLS);
+    CHECK_OK(cdr_answer_settle(&sink, &err), &err);
+    CHECK_TEXT(cdr_buf_text(&sink.text), expected);
+    CHECK_TEXT(shown.text, expected);
+    CHECK_TEXT(cdr_buf_text(&sink.reasoning), "***********");
+    CHECK_TEXT(cdr_buf_text(&sink.calls[0].id), "***********");
+    CHECK_TEXT(cdr_buf_text(&sink.calls[0].arguments), "{\"key\":\"***********\"}");
+    cdr_answer_fini(&sink);
+}
+
+static void test_answer__never_holds_a_secret_of_the_request_however_cut(void)
+{
+    static const char *const rows[][2] = {
+        {"key sk-12345678, sk-1234 and s", "key ***********, sk-1234 and s"},
+        {"sk-sk-12345678sk-12345678", "sk-**********************"},
+        {"no k\xC3\xA9y, just tasks", "no k\xC3\xA9y, just tasks"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        for (size_t cut = 0; cut <= strlen(rows[i][0]); cut++)
+            check_covered(rows[i][0], cut, rows[i][1]);
+}
+
 static const CU_TestInfo tests[] = {
+    CHECK_TEST(test_answer__never_holds_a_secret_of_the_request_however_cut),
     CHECK_TEST(test_answer__text_with_a_finish_is_whole),
     CHECK_TEST(test_answer__without_a_finish_is_truncated_whatever_came),
     CHECK_TEST(test_answer__nothing_said_is_empty),

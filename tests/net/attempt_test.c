@@ -5,6 +5,7 @@
 #include "support/http_server.h"
 #include "support/model_call.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define KEY "sk-test-0123456789abcdef"
@@ -175,6 +176,75 @@ static void test_attempt__names_where_a_redirect_leads(void)
     check_failure(&f, CADRE_CLASS_INVALID_REQUEST, false);
     CHECK_CONTAINS(f.err.text, "https://other.example/v1");
     CHECK_CONTAINS(f.err.text, "base_url");
+    close_fixture(&f);
+}
+
+// Every kind of redirect ends at the server that was asked: nothing follows it, the
+// body is not sent again, and what the location holds of secrets is not shown.
+static void test_attempt__follows_no_redirect_to_another_server(void)
+{
+    static const int statuses[] = {301, 302, 303, 307, 308};
+    fixture f;
+    if (!open_fixture(&f, &(http_server_config){.repeat_last = true}))
+        return;
+    http_server *other = http_server_start(&(http_server_config){.repeat_last = true});
+    http_server_add_stream(other, CHUNK("stolen") FINISH DONE,
+                           strlen(CHUNK("stolen") FINISH DONE), NULL);
+    for (size_t i = 0; i < sizeof statuses / sizeof statuses[0]; i++) {
+        char location[256];
+        (void)snprintf(location, sizeof location,
+                       "Location: http://user:pass-word@%s/v1?key=%s\r\n",
+                       http_server_url(other) + strlen("http://"), KEY);
+        http_server_add_answer(f.server, statuses[i], location, "text/html", "moved");
+        run(&f);
+        check_failure(&f, CADRE_CLASS_INVALID_REQUEST, false);
+        (void)snprintf(location, sizeof location, "redirects to '%s/v1?...'",
+                       http_server_url(other));
+        CHECK_CONTAINS(f.err.text, location);
+        CHECK_CONTAINS(f.err.text, "base_url");
+        CHECK_LACKS(f.err.text, "pass-word");
+        CHECK_LACKS(f.err.text, "sk-test");
+    }
+    CHECK_INT(http_server_connection_count(other), 0);
+    CHECK_INT(http_server_request_count(f.server), 5);
+    http_server_stop(other);
+    close_fixture(&f);
+}
+
+// A key may also stand in the address, as some gateways want it.
+static void test_attempt__never_shows_the_secrets_of_its_address(void)
+{
+    fixture f;
+    char base[256];
+    if (!open_fixture(&f, NULL))
+        return;
+    (void)snprintf(base, sizeof base, "http://someone:pass-word@%s?key=abcd-efgh",
+                   http_server_url(f.server) + strlen("http://"));
+    model_close(f.ops, f.state);
+    f.state = model_open(f.ops, base, NULL, &f.err);
+    http_server_add_answer(f.server, 400, NULL, "application/json",
+                           "{\"error\":{\"message\":\"no someone:pass-word, no "
+                           "c29tZW9uZTpwYXNzLXdvcmQ=, no ?key=abcd-efgh\"}}");
+    run(&f);
+    check_failure(&f, CADRE_CLASS_INVALID_REQUEST, false);
+    CHECK_CONTAINS(f.err.text, "no someone:*********, no ************************, no "
+                               "?key=*********");
+    CHECK_CONTAINS(http_server_request(f.server, 0)->path, "key=abcd-efgh");
+    close_fixture(&f);
+}
+
+static void test_attempt__an_answer_that_repeats_the_key_has_it_covered(void)
+{
+    fixture f;
+    static const char stream[] =
+        CHUNK("Your key is sk-test-0123") CHUNK("456789abcdef.") FINISH DONE;
+    if (!open_fixture(&f, NULL))
+        return;
+    http_server_add_stream(f.server, stream, strlen(stream), "1");
+    run(&f);
+    CHECK_OK(f.status, &f.err);
+    CHECK_TEXT(cdr_buf_text(&model_call_sink(f.call)->text),
+               "Your key is ************************.");
     close_fixture(&f);
 }
 
@@ -431,6 +501,9 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_attempt__classes_an_error_status_and_keeps_retry_after),
     CHECK_TEST(test_attempt__never_shows_the_key),
     CHECK_TEST(test_attempt__names_where_a_redirect_leads),
+    CHECK_TEST(test_attempt__follows_no_redirect_to_another_server),
+    CHECK_TEST(test_attempt__never_shows_the_secrets_of_its_address),
+    CHECK_TEST(test_attempt__an_answer_that_repeats_the_key_has_it_covered),
     CHECK_TEST(test_attempt__refuses_what_is_neither_stream_nor_json),
     CHECK_TEST(test_attempt__takes_a_whole_answer_in_place_of_a_stream),
     CHECK_TEST(test_attempt__a_finish_decides_and_not_the_connection),

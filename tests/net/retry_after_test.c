@@ -20,6 +20,7 @@ static void test_date__is_read_in_its_three_forms(void)
         {"  Sun, 6 nov 1994 08:49:37 UTC", NOW_S},
         {"Sun, 06 Nov 1994 08:49:37", NOW_S},
         {"Thu, 01 Jan 1970 00:00:00 GMT", 0},
+        {"Sun, 06 Nov 1497 08:49:37 GMT", 0},
         {"Thu, 29 Feb 2024 23:59:60 GMT", 1709251200},
         {"Wed, 01 Jan 2070 00:00:00 GMT", 3155760000},
         {"Tuesday, 01-Jan-30 00:00:00 GMT", 1893456000},

@@ -14,6 +14,8 @@
 //         return check_main("net/sse", tests);
 //     }
 //
+// In a program that runs no tests, such as a fuzz target, a check that fails ends it.
+//
 // Thread: any thread of the running test; each argument is evaluated once.
 #ifndef CHECK_H
 #define CHECK_H

@@ -5,7 +5,8 @@
 // only then, escapes that JSON allows but jansson refuses (\u0000, half of a surrogate
 // pair) are replaced and the text is parsed again: a model that was cut in the middle
 // of an emoji must not lose its whole answer. The replacement has the same length, so
-// the place in an error stays right.
+// the place in an error stays right. A NUL byte is refused before, since jansson takes
+// no notice of one behind a number.
 #include "base/json_text.h"
 
 #include <stdint.h>
@@ -54,22 +55,40 @@ static size_t find_too_deep(const char *text, size_t len)
     return len;
 }
 
-static cadre_status fail_too_deep(const char *text, size_t at, cadre_error *err)
+typedef struct text_place {
+    size_t line, column;
+} text_place;
+
+static text_place place_of(const char *text, size_t at)
 {
-    size_t line = 1;
-    size_t column = 1;
+    text_place place = {1, 1};
     for (size_t i = 0; i < at; i++) {
         bool is_inside_char = ((unsigned char)text[i] & 0xc0) == 0x80;
         if (text[i] == '\n') {
-            line++;
-            column = 1;
+            place.line++;
+            place.column = 1;
         } else if (!is_inside_char) {
-            column++;
+            place.column++;
         }
     }
+    return place;
+}
+
+// Refuses what must not reach the parser.
+static cadre_status check_text(const char *text, size_t len, cadre_error *err)
+{
+    const char *nul = memchr(text, '\0', len);
+    text_place place = place_of(text, nul ? (size_t)(nul - text) : 0);
+    if (nul)
+        return cadre_fail(err, CADRE_EINVAL, "bad JSON at %zu:%zu: a NUL byte",
+                          place.line, place.column);
+    size_t too_deep = find_too_deep(text, len);
+    if (too_deep == len)
+        return CADRE_OK;
+    place = place_of(text, too_deep);
     return cadre_fail(err, CADRE_EINVAL,
-                      "bad JSON at %zu:%zu: nested deeper than %d levels", line, column,
-                      CDR_JSON_MAX_DEPTH);
+                      "bad JSON at %zu:%zu: nested deeper than %d levels", place.line,
+                      place.column, CDR_JSON_MAX_DEPTH);
 }
 
 // Returns the value of the \uXXXX escape at `at`, -1 if there is none.
@@ -154,11 +173,8 @@ json_t *cdr_json_parse(const char *text, size_t len, cadre_error *err)
         cadre_fail(err, CADRE_EINVAL, "bad JSON: the text is empty");
         return NULL;
     }
-    size_t too_deep = find_too_deep(text, len);
-    if (too_deep < len) {
-        fail_too_deep(text, too_deep, err);
+    if (check_text(text, len, err) != CADRE_OK)
         return NULL;
-    }
     json_error_t error;
     json_t *value = json_loadb(text, len, JSON_DECODE_ANY, &error);
     char *repaired = value ? NULL : repaired_dup(text, len);

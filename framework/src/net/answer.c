@@ -1,8 +1,11 @@
 // A model's answer while it is gathered, and the rules that settle it.
 //
+// A piece goes three ways: its bytes become whole characters (add_text), those are
+// searched for secrets (add_clean), what is left is kept and shown (show).
+//
 // Invariant: `text` and `reasoning` hold whole characters only. The start of one that a
-// piece ended in waits in its tail; what was shown by on_delta is what stands in the
-// buffer, byte for byte.
+// piece ended in waits in its tail, the start of what may be a secret in its hold; what
+// was shown by on_delta is what stands in the buffer, byte for byte.
 #include "net/answer.h"
 
 #include "base/utf8.h"
@@ -19,6 +22,7 @@
 typedef struct text_part {
     cadre_sink *sink;
     cdr_buf *buf;
+    cdr_buf *held;
     char *tail;
     unsigned char *n_tail;
     bool is_reasoning;
@@ -27,14 +31,20 @@ typedef struct text_part {
 static text_part part_of(cadre_sink *sink, bool is_reasoning)
 {
     if (is_reasoning)
-        return (text_part){sink, &sink->reasoning, sink->reasoning_tail,
-                           &sink->n_reasoning_tail, true};
-    return (text_part){sink, &sink->text, sink->text_tail, &sink->n_text_tail, false};
+        return (text_part){sink,
+                           &sink->reasoning,
+                           &sink->reasoning_held,
+                           sink->reasoning_tail,
+                           &sink->n_reasoning_tail,
+                           true};
+    return (text_part){
+        sink, &sink->text, &sink->text_held, sink->text_tail, &sink->n_text_tail,
+        false};
 }
 
 void cdr_answer_init(cadre_sink *sink)
 {
-    *sink = (cadre_sink){.text = CDR_BUF_INIT};
+    *sink = (cadre_sink){.finish = CADRE_FINISH_NONE}; // all buffers are empty
 }
 
 static void drop_calls(cadre_sink *sink)
@@ -53,6 +63,8 @@ void cdr_answer_fini(cadre_sink *sink)
     free(sink->calls);
     cdr_buf_fini(&sink->text);
     cdr_buf_fini(&sink->reasoning);
+    cdr_buf_fini(&sink->text_held);
+    cdr_buf_fini(&sink->reasoning_held);
     cdr_buf_fini(&sink->items);
     cdr_buf_fini(&sink->item);
     cdr_answer_init(sink);
@@ -63,6 +75,8 @@ void cdr_answer_clear(cadre_sink *sink)
     drop_calls(sink);
     cdr_buf_clear(&sink->text);
     cdr_buf_clear(&sink->reasoning);
+    cdr_buf_clear(&sink->text_held);
+    cdr_buf_clear(&sink->reasoning_held);
     cdr_buf_clear(&sink->items);
     cdr_buf_clear(&sink->item);
     sink->usage = (cadre_usage){0};
@@ -73,8 +87,7 @@ void cdr_answer_clear(cadre_sink *sink)
     sink->n_reasoning_tail = 0;
 }
 
-// Adds whole characters.
-static void add_clean(const text_part *part, const char *data, size_t len)
+static void show(const text_part *part, const char *data, size_t len)
 {
     cadre_sink *sink = part->sink;
     if (len == 0)
@@ -84,6 +97,43 @@ static void add_clean(const text_part *part, const char *data, size_t len)
         sink->failed = true;
     else if (sink->on_delta)
         sink->on_delta(sink->ctx, part->is_reasoning, data, len);
+}
+
+// Shows what is no secret, stars for what is, and gives how much may become one.
+static size_t show_searched(const text_part *part, const char *data, size_t len)
+{
+    while (len > 0) {
+        size_t n_secret;
+        size_t plain = cdr_secrets_find(part->sink->secrets, data, len, &n_secret);
+        show(part, data, plain);
+        if (n_secret == 0)
+            return len - plain;
+        for (size_t i = 0; i < n_secret; i++)
+            show(part, "*", 1);
+        data += plain + n_secret;
+        len -= plain + n_secret;
+    }
+    return 0;
+}
+
+// Adds whole characters.
+static void add_clean(const text_part *part, const char *data, size_t len)
+{
+    cdr_buf *held = part->held;
+    if (!part->sink->secrets || part->sink->secrets->count == 0) {
+        show(part, data, len);
+        return;
+    }
+    if (held->len == 0) {
+        size_t n_held = show_searched(part, data, len);
+        cdr_buf_append(held, data + len - n_held, n_held);
+    } else {
+        cdr_buf_append(held, data, len);
+        size_t n_held = show_searched(part, held->data, held->len);
+        memmove(held->data, held->data + held->len - n_held, n_held);
+        held->len = n_held;
+    }
+    part->sink->failed |= held->failed;
 }
 
 static void add_replacement(const text_part *part)
@@ -147,6 +197,12 @@ static void end_text(cadre_sink *sink, bool is_reasoning)
     if (*part.n_tail > 0)
         add_replacement(&part);
     *part.n_tail = 0;
+    cdr_buf *held = part.held;
+    if (held->len == 0)
+        return;
+    cdr_secrets_cover_whole(sink->secrets, held->data, held->len);
+    show(&part, held->data, held->len);
+    cdr_buf_clear(held);
 }
 
 void cadre_sink_text(cadre_sink *sink, const char *text, size_t len)
@@ -231,6 +287,8 @@ void cadre_sink_call_arguments(cadre_sink *sink, size_t call, const char *text,
 static bool is_json(cadre_sink *sink, const char *json, size_t len)
 {
     json_error_t why;
+    if (memchr(json, '\0', len)) // the parser takes no notice of one behind a number
+        return false;
     json_t *value =
         json_loadb(json, len, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &why);
     if (!value && json_error_code(&why) == json_error_out_of_memory)
@@ -239,18 +297,31 @@ static bool is_json(cadre_sink *sink, const char *json, size_t len)
     return value != NULL;
 }
 
+static bool has_text(const cadre_sink *sink)
+{
+    return sink->text.len + sink->n_text_tail + sink->text_held.len > 0;
+}
+
 void cadre_sink_item(cadre_sink *sink, const char *json, size_t len)
 {
-    if (!sink || !json || !is_json(sink, json, len))
+    if (!sink || !json)
         return;
-    size_t place = sink->n_calls > 0 ? sink->n_calls + 1 : sink->text.len > 0;
-    cdr_buf_printf(&sink->items,
-                   "%s{\"place\":%zu,\"item\":", sink->items.len == 0 ? "[" : ",",
-                   place);
-    cdr_buf_append(&sink->items, json, len);
-    cdr_buf_append(&sink->items, "}", 1);
-    if (sink->items.failed)
-        sink->failed = true;
+    cdr_buf *items = &sink->items;
+    size_t before = items->len;
+    size_t place = sink->n_calls > 0 ? sink->n_calls + 1 : has_text(sink);
+    cdr_buf_printf(items, "%s{\"place\":%zu,\"item\":", before == 0 ? "[" : ",", place);
+    size_t start = items->len;
+    cdr_buf_append(items, json, len);
+    cdr_buf_append(items, "}", 1);
+    sink->failed |= items->failed;
+    if (items->failed)
+        return;
+    if (sink->secrets)
+        cdr_secrets_cover_whole(sink->secrets, items->data + start, len);
+    if (is_json(sink, items->data + start, len))
+        return;
+    items->len = before;
+    items->data[before] = '\0';
 }
 
 void cadre_sink_item_append(cadre_sink *sink, const char *json, size_t len)
@@ -335,6 +406,8 @@ static void make_id(cadre_sink *sink, size_t call)
 // were joined byte by byte, so no character is torn here.
 static void clean(cadre_sink *sink, cdr_buf *buf)
 {
+    if (sink->secrets && buf->len > 0)
+        cdr_secrets_cover_whole(sink->secrets, buf->data, buf->len);
     if (cdr_utf8_prefix(cdr_buf_text(buf), buf->len) == buf->len)
         return;
     cdr_buf cleaned = CDR_BUF_INIT;

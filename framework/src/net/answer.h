@@ -8,6 +8,8 @@
 //    unique; empty arguments are "{}".
 // 4. Items that only the model can read stand in order, each with its place.
 // 5. Text that is not UTF-8 gets U+FFFD, also when a character is cut by the pieces.
+// 6. No secret of the request stands in what is shown or kept, however it is cut: it is
+//    covered with stars. What may become one is held back until more comes.
 //
 // Thread: the network thread fills it, the frame's thread reads it after that is done.
 #ifndef CDR_ANSWER_H
@@ -15,7 +17,7 @@
 
 #include "cadre/ext/model.h"
 
-#include "base/buf.h"
+#include "net/secrets.h"
 
 typedef struct cdr_answer_call {
     cdr_buf id, name, arguments;
@@ -33,6 +35,9 @@ struct cadre_sink {
     bool failed;                          // no memory
     char text_tail[4], reasoning_tail[4]; // a character that is not whole yet
     unsigned char n_text_tail, n_reasoning_tail;
+    // Of the request; NULL: none. Must live until the answer is settled.
+    const cdr_secrets *secrets;
+    cdr_buf text_held, reasoning_held; // what may become a secret
     // Shows a piece of text as it comes; optional. On the thread that fills it.
     void (*on_delta)(void *ctx, bool is_reasoning, const char *text, size_t len);
     void *ctx;

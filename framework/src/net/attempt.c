@@ -16,6 +16,7 @@
 #include "net/attempt.h"
 
 #include "net/sse.h"
+#include "base/url_text.h"
 #include "base/utf8.h"
 
 #include <assert.h>
@@ -29,7 +30,6 @@
 #define MAX_ERROR_BYTES ((size_t)64 * 1024)       // of an error's body that are read
 #define QUOTED_CHARACTERS 200
 #define TYPE_SIZE 96
-#define MIN_SECRET 8 // a shorter key ("test") is none; so much of one is covered
 
 typedef enum body_kind {
     BODY_UNKNOWN,
@@ -49,6 +49,7 @@ struct cdr_attempt {
     int64_t retry_after_ms;
     cdr_sse sse;
     cdr_buf body;
+    cdr_secrets secrets; // of the request; nothing that comes back shows them
     cadre_error failure;
     max_align_t memory[]; // of the reader
 };
@@ -91,6 +92,7 @@ static body_kind kind_of(const cdr_attempt *attempt, char first)
 static void on_head(void *ctx, const cdr_http_head *head)
 {
     cdr_attempt *attempt = ctx;
+    char shown[CDR_URL_TEXT_SIZE];
     attempt->status = head->status;
     attempt->retry_after_ms = head->retry_after_ms;
     (void)snprintf(attempt->content_type, sizeof(attempt->content_type), "%s",
@@ -101,9 +103,10 @@ static void on_head(void *ctx, const cdr_http_head *head)
     if (head->location[0])
         cadre_fail_class(&attempt->failure, CADRE_EIO, CADRE_CLASS_INVALID_REQUEST,
                          false,
-                         "HTTP %d invalid_request: the server redirects to '%.200s'; "
-                         "redirects are not followed (set base_url to that)",
-                         head->status, head->location);
+                         "HTTP %d invalid_request: the server redirects to '%s'; "
+                         "redirects are not followed, since the key would go with "
+                         "them (check base_url)",
+                         head->status, cdr_url_text(shown, head->location));
 }
 
 static cadre_status on_event(void *ctx, const cdr_sse_event *event, cadre_error *err)
@@ -292,40 +295,6 @@ static void judge_body(cdr_attempt *attempt, const cdr_transfer_end *end)
         cdr_answer_settle(config->sink, failure);
 }
 
-// Covers every part of a text that repeats the start of the secret: servers quote keys,
-// and quotations are cut.
-static void cover(char *text, const char *secret)
-{
-    size_t secret_len = strlen(secret);
-    if (secret_len < MIN_SECRET)
-        return;
-    for (; *text; text++) {
-        size_t same = 0;
-        while (same < secret_len && text[same] == secret[same])
-            same++;
-        if (same >= MIN_SECRET)
-            memset(text, '*', same);
-    }
-}
-
-static bool is_secret_header(const char *name)
-{
-    return strcasestr(name, "auth") || strcasestr(name, "key") ||
-           strcasestr(name, "token") || strcasestr(name, "cookie");
-}
-
-static void cover_secrets(cdr_attempt *attempt)
-{
-    const cadre_http *http = attempt->config.http;
-    for (size_t i = 0; i < http->n_headers; i++) {
-        if (!is_secret_header(http->headers[i].name))
-            continue;
-        const char *value = http->headers[i].value;
-        const char *blank = strchr(value, ' '); // "Bearer KEY"
-        cover(attempt->failure.text, blank ? blank + 1 : value);
-    }
-}
-
 static void on_done(void *ctx, const cdr_transfer_end *end)
 {
     cdr_attempt *attempt = ctx;
@@ -340,8 +309,8 @@ static void on_done(void *ctx, const cdr_transfer_end *end)
         else
             judge_body(attempt, end);
     }
-    if (has_failed(attempt))
-        cover_secrets(attempt);
+    cdr_secrets_cover(&attempt->secrets, attempt->failure.text);
+    attempt->config.sink->secrets = NULL;
     attempt->config.on_done(attempt->config.ctx);
 }
 
@@ -356,6 +325,7 @@ static void attempt_free(cdr_attempt *attempt)
 {
     cdr_sse_fini(&attempt->sse);
     cdr_buf_fini(&attempt->body);
+    cdr_secrets_fini(&attempt->secrets);
     free(attempt);
 }
 
@@ -378,6 +348,7 @@ cadre_status cdr_attempt_start(cdr_network *network, const cdr_attempt_config *c
     attempt->reader = attempt->memory;
     attempt->retry_after_ms = -1;
     cdr_sse_init(&attempt->sse, 0);
+    config->sink->secrets = &attempt->secrets;
     cdr_http_request request = {
         .url = http->url ? http->url : "",
         .headers = http->headers,
@@ -388,10 +359,14 @@ cadre_status cdr_attempt_start(cdr_network *network, const cdr_attempt_config *c
         .timeout_ms = to_timeout(config->timeout_ms),
     };
     *out = attempt; // callbacks may come before this function has returned
-    cadre_status status = cdr_network_start(network, &request, &handler, attempt,
-                                            &attempt->transfer, err);
+    cadre_status status =
+        cdr_secrets_init(&attempt->secrets, http)
+            ? cdr_network_start(network, &request, &handler, attempt,
+                                &attempt->transfer, err)
+            : cadre_fail(err, CADRE_ENOMEM, "no memory for a model call");
     if (status != CADRE_OK) {
         *out = NULL;
+        config->sink->secrets = NULL;
         attempt_free(attempt);
     }
     return status;

@@ -144,7 +144,8 @@ int64_t cdr_http_date_parse(const char *text)
     bool ok = is_digit(*at) ? read_day_first(at, &date) : read_month_first(at, &date);
     if (!ok || date.tm_mday < 1 || date.tm_mday > 31)
         return -1;
-    return (int64_t)timegm(&date);
+    int64_t seconds = (int64_t)timegm(&date);
+    return seconds > 0 ? seconds : 0;
 }
 
 int64_t cdr_retry_after_parse(const char *value, int64_t now_s)

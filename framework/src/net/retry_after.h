@@ -18,7 +18,7 @@ int64_t cdr_retry_after_parse(const char *value, int64_t now_s);
 int64_t cdr_retry_after_parse_ms(const char *value);
 
 // Reads an HTTP date in its three forms (RFC 9110 section 5.6.7), whatever the locale.
-// Returns seconds since 1970, -1 when it is none.
+// Returns seconds since 1970, 0 for what was before, -1 when it is none.
 int64_t cdr_http_date_parse(const char *text);
 
 #endif

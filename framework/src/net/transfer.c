@@ -8,6 +8,7 @@
 #include "net/transfer.h"
 
 #include "base/mutex.h"
+#include "base/url_text.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -89,11 +90,11 @@ static cadre_status check_header(const cdr_http_header *header, cadre_error *err
 static cadre_status check(const cdr_http_request *request, url_parts *parts,
                           cadre_error *err)
 {
+    char shown[CDR_URL_TEXT_SIZE];
     if (!request->url || !split_url(request->url, parts))
         return cadre_fail(err, CADRE_EINVAL,
-                          "URL '%.200s' is not of the form http://host/ or "
-                          "https://host/",
-                          request->url ? request->url : "");
+                          "URL '%s' is not of the form http://host/ or https://host/",
+                          cdr_url_text(shown, request->url ? request->url : ""));
     if (has_control(request->url))
         return cadre_fail(err, CADRE_EINVAL,
                           "URL of host '%.*s' has a control character in it",

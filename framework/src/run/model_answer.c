@@ -94,7 +94,7 @@ static bool has_words(const char *text)
 
 // What came of an answer that never became whole was shown, so it is kept: as what it
 // is, and no model is shown it.
-static void keep_part_locked(cdr_model_call *call) CDR_REQUIRES(call->agent->tree->mu)
+static void keep_part_locked(cdr_model_call *call) CDR_REQUIRES(call->frame->tree->mu)
 {
     cadre_frame *agent = call->agent;
     if (call->hook.is_given || call->holds_text || cdr_frame_is_ended(agent) ||
@@ -117,7 +117,6 @@ static void keep_part_locked(cdr_model_call *call) CDR_REQUIRES(call->agent->tre
 void cdr_model_answer_record_failure(cdr_model_call *call, cadre_status status,
                                      const cadre_error *failure)
 {
-    cdr_tree *tree = call->frame->tree;
     cdr_ending ending;
     cdr_ending_of(call->frame, status, failure, &ending);
     ending.own = usage_of(call);
@@ -128,7 +127,7 @@ void cdr_model_answer_record_failure(cdr_model_call *call, cadre_status status,
         ending.stop_reason = call->frame->restarts > CDR_RESTART_LIMIT
                                  ? CADRE_STOP_INTERRUPTED
                                  : CADRE_STOP_ERROR;
-    cdr_mutex_lock(&tree->mu);
+    cdr_mutex_lock(&call->frame->tree->mu);
     keep_part_locked(call);
     cdr_failure_unref(call->agent->work->child_failure);
     call->agent->work->child_failure = cdr_failure_ref(ending.failure);
@@ -137,6 +136,6 @@ void cdr_model_answer_record_failure(cdr_model_call *call, cadre_status status,
                             ? CADRE_STOP_INTERRUPTED
                             : CADRE_STOP_NONE);
     cdr_frame_end_locked(call->frame, &ending);
-    cdr_mutex_unlock(&tree->mu);
+    cdr_mutex_unlock(&call->frame->tree->mu);
     cdr_text_unref(ending.output);
 }

@@ -99,8 +99,9 @@ int64_t cdr_tool_tell_abandoned_locked(const cdr_tool_entry *entry)
                                                          .text = "aborted"});
 }
 
+// Unchecked inside: the tool's frame has the lock of the agent's.
 void cdr_tool_settle_locked(cadre_frame *frame, cdr_tool_entry *entry,
-                            const cdr_tool_result *result)
+                            const cdr_tool_result *result) CDR_NO_THREAD_SAFETY
 {
     if (entry->is_settled || entry->frame == NULL)
         return;

@@ -117,8 +117,9 @@ void cdr_round_drop(cadre_frame *frame)
 }
 
 // What a stopped call of an abandoned frame came to; its thread goes on with the entry.
+// Unchecked inside: all these frames have one lock.
 void cdr_round_abandon_locked(cadre_frame *frame, cadre_frame *tool,
-                              const cdr_ending *ending)
+                              const cdr_ending *ending) CDR_NO_THREAD_SAFETY
 {
     cdr_round *round = frame->work == NULL ? NULL : frame->work->round;
     cdr_ending own = *ending;

@@ -84,18 +84,40 @@ uint64_t cdr_digest_json(const json_t *value)
     return of_json(value, NULL);
 }
 
+// The options but those that may hold a secret: it changes with the machine, and
+// nothing made of it belongs into a record. NULL: no memory.
+static json_t *open_options(const json_t *schema, const json_t *options)
+{
+    const char *key;
+    json_t *part;
+    json_t *found = json_object();
+    const json_t *properties = json_object_get(schema, "properties");
+    json_object_foreach(cdr_json_iterable(options), key, part)
+    {
+        const json_t *of_key = json_object_get(properties, key);
+        bool is_secret = json_is_true(json_object_get(of_key, "x-secret"));
+        if (!is_secret && json_object_set(found, key, part) != 0) {
+            json_decref(found);
+            return NULL;
+        }
+    }
+    return found;
+}
+
 bool cdr_digest_options(const char *options_schema, const json_t *options,
                         uint64_t *out)
 {
     json_t *none = json_object();
     json_t *schema = cdr_settings_schema(options_schema, NULL);
     json_t *defaults = schema && none ? cdr_settings_complete(schema, none) : NULL;
-    if (defaults)
-        *out = of_json(options, defaults);
+    json_t *open = defaults ? open_options(schema, options) : NULL;
+    if (open)
+        *out = of_json(open, defaults);
     json_decref(none);
     json_decref(schema);
     json_decref(defaults);
-    return defaults != NULL;
+    json_decref(open);
+    return open != NULL;
 }
 
 // --- A team ---

@@ -11,8 +11,8 @@
 // 2. The same team gives the same digests in every process, whether it was read from a
 //    file or built in C, in whatever order keys stand. An option that has its default
 //    counts as left out, so that a new option with a default changes nothing.
-// 3. What depends on the machine counts for nothing: addresses, keys, paths, times, and
-//    whether the run is offline.
+// 3. What depends on the machine counts for nothing: addresses, keys, options that may
+//    hold a secret (`x-secret`), paths, times, and whether the run is offline.
 //
 // They tell changes, not attacks: 64 bits, no cryptography.
 // Thread: any.

@@ -303,9 +303,10 @@ void cdr_builder_abandon(cdr_builder *builder)
 {
     for (; builder->depth > 0; builder->depth--) {
         const cdr_frame *frame = top(builder);
-        if (json_is_object(frame->value))
-            settle_keys(builder->document, builder->slots + frame->first_slot,
-                        builder->n_slots - frame->first_slot);
+        size_t n_slots = builder->n_slots - frame->first_slot;
+        if (n_slots > 0 &&
+            json_is_object(frame->value)) // none: perhaps no array either
+            settle_keys(builder->document, builder->slots + frame->first_slot, n_slots);
         builder->n_slots = frame->first_slot;
     }
 }

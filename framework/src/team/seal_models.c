@@ -3,6 +3,7 @@
 #include "team/sealing.h"
 
 #include "base/brief.h"
+#include "base/url_text.h"
 #include "team/build.h"
 #include "team/environment.h"
 #include "team/runtime.h"
@@ -60,13 +61,14 @@ static const char *default_url(cadre_model *model)
 static void resolve_url(cadre_model *model)
 {
     char brief[CDR_BRIEF_SIZE];
+    char shown[CDR_URL_TEXT_SIZE];
     const char *url = model->base_url ? model->base_url : default_url(model);
     size_t len = strlen(url);
     while (len > 0 && url[len - 1] == '/')
         len--;
     if (!is_url(url) && url != environment_url(model->ops))
         cdr_model_problem(model, "base_url must start with http:// or https://, got %s",
-                          cdr_brief_text(brief, url, '\''));
+                          cdr_brief_text(brief, cdr_url_text(shown, url), '\''));
     model->base_url = cdr_arena_copy(&model->team->arena, url, len);
     model->team->problems.no_memory |= !model->base_url;
 }
@@ -104,6 +106,7 @@ static bool is_scripted(const cadre_model *model)
 static void tell_variable(cadre_team *team, const cadre_model_ops *ops)
 {
     char brief[CDR_BRIEF_SIZE];
+    char shown[CDR_URL_TEXT_SIZE];
     const char *url = environment_url(ops);
     if (!url || is_url(url))
         return;
@@ -114,7 +117,8 @@ static void tell_variable(cadre_team *team, const cadre_model_ops *ops)
         cdr_team_problem(team, NULL,
                          "the environment variable %s must start with http:// or "
                          "https://, got %s",
-                         ops->base_url_env, cdr_brief_text(brief, url, '\''));
+                         ops->base_url_env,
+                         cdr_brief_text(brief, cdr_url_text(shown, url), '\''));
         return;
     }
 }

@@ -100,7 +100,8 @@ typedef struct cadre_agent_config {
 // "patternProperties": {"^x-": true} leaves keys that start so for notes.
 // `minimum` and `maximum` of a duration count milliseconds, of a size bytes; a C
 // program may give the number itself. In a text with `"x-env": true`, and in a path, a
-// team file's ${VAR} and ${VAR:-default} are replaced.
+// team file's ${VAR} and ${VAR:-default} are replaced. An option with `"x-secret":
+// true` may hold a secret: a run goes on with another one.
 typedef struct cadre_agent_ops {
     size_t struct_size;
     const char *type;           // what team files write
