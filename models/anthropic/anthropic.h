@@ -66,8 +66,8 @@ cadre_status cdr_anthropic_event(const void *state, void *reader, const char *ty
 cadre_status cdr_anthropic_body(const void *state, int http_status, const char *data,
                                 size_t len, cadre_sink *sink, cadre_error *err);
 
-// Writes what was said by a user, as content blocks; the last one lacks its brace.
-void cdr_anthropic_write_said(const cadre_request_item *item, cadre_http *http);
+// Writes what came with a user's text, as content blocks; the last one lacks its brace.
+void cdr_anthropic_write_parts(const cadre_request_item *item, cadre_http *http);
 
 // Writes an assistant's content blocks.
 void cdr_anthropic_write_turn(cadre_http *http, const cadre_turn *turn);

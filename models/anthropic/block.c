@@ -23,25 +23,11 @@ static void append_item(const cdr_anthropic_reading *to, const char *text)
     cadre_sink_item_append(to->sink, text, strlen(text));
 }
 
-// Gives a text, its escapes resolved, to the sink piece by piece.
-static void add_text(cadre_sink *sink, cadre_scan_text text,
-                     void (*add)(cadre_sink *, const char *, size_t))
-{
-    char piece[PIECE];
-    size_t n;
-    if (!text.has_escapes) {
-        add(sink, text.data, text.len);
-        return;
-    }
-    while ((n = cadre_scan_unescape(&text, piece, sizeof(piece))) > 0)
-        add(sink, piece, n);
-}
-
 static void add_said(const cdr_anthropic_reading *to, cadre_scan_text text)
 {
     if (text.len > 0)
         to->reader->has_content = true;
-    add_text(to->sink, text, cadre_sink_text);
+    cadre_sink_scan_text(to->sink, text);
 }
 
 // --- Thoughts ---
@@ -55,7 +41,7 @@ static void begin_thought(const cdr_anthropic_reading *to, int32_t index)
 
 static void add_thought(const cdr_anthropic_reading *to, cadre_scan_text text)
 {
-    add_text(to->sink, text, cadre_sink_reasoning);
+    cadre_sink_scan_reasoning(to->sink, text);
     if (to->reader->item == CDR_ANTHROPIC_THINKING)
         cadre_sink_item_append(to->sink, text.data, text.len);
 }
@@ -115,19 +101,6 @@ static cadre_status begin_call(const cdr_anthropic_reading *to, int32_t index,
     return CADRE_OK;
 }
 
-static void add_arguments(const cdr_anthropic_reading *to, size_t call,
-                          cadre_scan_text text)
-{
-    char piece[PIECE];
-    size_t n;
-    if (!text.has_escapes) {
-        cadre_sink_call_arguments(to->sink, call, text.data, text.len);
-        return;
-    }
-    while ((n = cadre_scan_unescape(&text, piece, sizeof(piece))) > 0)
-        cadre_sink_call_arguments(to->sink, call, piece, n);
-}
-
 // --- Tools of the server ---
 
 static bool ends_with(cadre_scan_text text, const char *end)
@@ -163,12 +136,15 @@ static void begin_use(const cdr_anthropic_reading *to, int32_t index, cadre_scan
 
 static void add_input(const cdr_anthropic_reading *to, cadre_scan_text text)
 {
+    char piece[PIECE];
+    size_t n;
     if (to->reader->item == CDR_ANTHROPIC_USE && text.len > 0) {
         append_item(to, ",\"input\":");
         to->reader->item = CDR_ANTHROPIC_INPUT;
     }
-    if (to->reader->item == CDR_ANTHROPIC_INPUT)
-        add_text(to->sink, text, cadre_sink_item_append);
+    while (to->reader->item == CDR_ANTHROPIC_INPUT &&
+           (n = cadre_scan_unescape(&text, piece, sizeof(piece))) > 0)
+        cadre_sink_item_append(to->sink, piece, n);
 }
 
 // --- Blocks ---
@@ -252,7 +228,7 @@ void cdr_anthropic_read_delta(const cdr_anthropic_reading *to, int32_t index,
         else if (cadre_scan_is(key, "partial_json")) {
             size_t call = find_call(to, index);
             if (call < CDR_ANTHROPIC_MAX_CALLS && !to->reader->calls[call].has_input)
-                add_arguments(to, call, text);
+                cadre_sink_scan_arguments(to->sink, call, text);
         }
     }
 }

@@ -97,11 +97,10 @@ static void append_part(cadre_http *http, const json_t *part)
     }
 }
 
-// Returns whether there was one.
-static bool append_parts(cadre_http *http, const char *text)
+void cdr_anthropic_write_parts(const cadre_request_item *item, cadre_http *http)
 {
     json_error_t why;
-    json_t *parts = json_loads(text, 0, &why);
+    json_t *parts = json_loads(item->message->parts, 0, &why);
     size_t i = 0;
     const json_t *part = NULL;
     if (!parts && json_error_code(&why) == json_error_out_of_memory)
@@ -112,19 +111,6 @@ static bool append_parts(cadre_http *http, const char *text)
         append_part(http, part);
     }
     json_decref(parts);
-    return i > 0;
-}
-
-// Pictures before the text that speaks of them: so the provider advises.
-void cdr_anthropic_write_said(const cadre_request_item *item, cadre_http *http)
-{
-    const char *parts = item->message->parts;
-    bool has_parts = parts && parts[0] && append_parts(http, parts);
-    if (is_blank(item->text) && has_parts)
-        return;
-    append(http, has_parts ? "},{\"type\":\"text\",\"text\":"
-                           : "{\"type\":\"text\",\"text\":");
-    cadre_http_append_string(http, is_blank(item->text) ? "(nothing)" : item->text);
 }
 
 // --- What an assistant said ---

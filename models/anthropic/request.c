@@ -11,7 +11,8 @@
 #include <string.h>
 
 // Names of cached fragments; compared by address.
-static const char said_fragment[] = "anthropic said";
+static const char text_fragment[] = "anthropic text";
+static const char parts_fragment[] = "anthropic parts";
 static const char result_fragment[] = "anthropic result";
 static const char own_fragment[] = "anthropic own turn";
 static const char own_renamed_fragment[] = "anthropic own renamed turn";
@@ -90,20 +91,41 @@ static void write_results(const writer *to, const cadre_turn *turn, bool is_mark
     }
 }
 
+static void write_text(const cadre_request_item *item, cadre_http *http)
+{
+    cadre_http_append_escaped(http, item->text);
+}
+
+// Texts that follow one another are one block: the model may see no border between
+// blocks. Pictures stand before the text that speaks of them: so the provider advises.
 static void write_said(const writer *to, const cadre_turn *turn, bool is_marked)
 {
     cadre_http *http = to->http;
-    if (turn->n_items == 0) {
-        append(http, "{\"type\":\"text\",\"text\":");
-        cadre_http_append_string(http, turn->note);
-        end_block(to, is_marked);
+    const char *before = "";
+    bool is_open = turn->n_items == 0;
+    if (is_open) {
+        append(http, "{\"type\":\"text\",\"text\":\"");
+        cadre_http_append_escaped(http, turn->note);
     }
     for (size_t i = 0; i < turn->n_items; i++) {
-        append(http, i == 0 ? "" : ",");
-        cadre_http_append_item(http, turn->items[i], said_fragment,
-                               cdr_anthropic_write_said);
-        end_block(to, is_marked && i + 1 == turn->n_items);
+        const cadre_request_item *item = turn->items[i];
+        const char *parts = item->message->parts;
+        if (parts && parts[0]) {
+            append(http, is_open ? "\"}," : before);
+            cadre_http_append_item(http, item, parts_fragment,
+                                   cdr_anthropic_write_parts);
+            is_open = false;
+            before = "},";
+        }
+        if (is_blank(item->text))
+            continue;
+        append(http, is_open ? "\\n\\n" : before);
+        append(http, is_open ? "" : "{\"type\":\"text\",\"text\":\"");
+        cadre_http_append_item(http, item, text_fragment, write_text);
+        is_open = true;
     }
+    append(http, is_open ? "\"" : "");
+    end_block(to, is_marked);
 }
 
 static void write_user(const writer *to, size_t turn)

@@ -85,6 +85,7 @@ static outcome outcome_of(cadre_scan_text reason)
         outcome outcome;
     } words[] = {
         {"STOP", OUTCOME_STOP},
+        {"FUNCTION_CALL", OUTCOME_STOP}, // of servers that speak the same
         {"MAX_TOKENS", OUTCOME_LENGTH},
         {"SAFETY", OUTCOME_FILTERED},
         {"RECITATION", OUTCOME_FILTERED},

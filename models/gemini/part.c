@@ -11,7 +11,6 @@
 
 #include <string.h>
 
-#define PIECE 1024   // of a text whose escapes are resolved
 #define MAX_NAME 256 // of an id or a tool; longer ones are cut
 
 // Slices of the event.
@@ -31,18 +30,12 @@ static void append_item(const cdr_gemini_reading *to, const char *text)
 static void add_text(const cdr_gemini_reading *to, cadre_scan_text text,
                      bool is_thought)
 {
-    char piece[PIECE];
-    size_t n;
-    void (*add)(cadre_sink *, const char *, size_t) =
-        is_thought ? cadre_sink_reasoning : cadre_sink_text;
-    if (text.len > 0 && !is_thought)
-        to->reader->has_content = true;
-    if (!text.has_escapes) {
-        add(to->sink, text.data, text.len);
+    if (is_thought) {
+        cadre_sink_scan_reasoning(to->sink, text);
         return;
     }
-    while ((n = cadre_scan_unescape(&text, piece, sizeof(piece))) > 0)
-        add(to->sink, piece, n);
+    to->reader->has_content = to->reader->has_content || text.len > 0;
+    cadre_sink_scan_text(to->sink, text);
 }
 
 static void add_signature(const cdr_gemini_reading *to, const part *from)

@@ -1,7 +1,8 @@
 // From a transcript to the body of a request for generated content.
 //
-// Results and what a user says behind them are one content, results first: as many as
-// there were calls, in their order.
+// Results are a content of their own: as many as there were calls, in their order, and
+// nothing else, since models refuse it, or say nothing, where a text stands beside
+// them.
 #include "gemini.h"
 
 #include "cadre/ext/wire_body.h"
@@ -283,34 +284,26 @@ static void write_model(const writer *to, const cadre_turn *turn)
 
 // --- The body ---
 
-static bool is_of_model(const writer *to, size_t turn)
+static void write_turn_of(const writer *to, const cadre_turn *turn)
 {
-    return to->request->turns[turn].kind == CADRE_TURN_ASSISTANT;
-}
-
-static void write_user(const writer *to, size_t turn)
-{
-    const cadre_turn *this = &to->request->turns[turn];
-    bool begins = turn == 0 || is_of_model(to, turn - 1);
-    bool ends = turn + 1 == to->request->n_turns || is_of_model(to, turn + 1);
-    append(to->http, begins ? "{\"role\":\"user\",\"parts\":[" : ",");
-    if (this->kind == CADRE_TURN_RESULTS)
-        write_results(to, this);
+    if (turn->kind == CADRE_TURN_ASSISTANT) {
+        write_model(to, turn);
+        return;
+    }
+    append(to->http, "{\"role\":\"user\",\"parts\":[");
+    if (turn->kind == CADRE_TURN_RESULTS)
+        write_results(to, turn);
     else
-        write_said(to, this);
-    append(to->http, ends ? "]}" : "");
+        write_said(to, turn);
+    append(to->http, "]}");
 }
 
 static void write_contents(const writer *to)
 {
     append(to->http, "\"contents\":[");
     for (size_t i = 0; i < to->request->n_turns; i++) {
-        bool is_next = i > 0 && is_of_model(to, i) != is_of_model(to, i - 1);
-        append(to->http, is_next ? "," : "");
-        if (is_of_model(to, i))
-            write_model(to, &to->request->turns[i]);
-        else
-            write_user(to, i);
+        append(to->http, i > 0 ? "," : "");
+        write_turn_of(to, &to->request->turns[i]);
     }
     append(to->http, "]");
 }

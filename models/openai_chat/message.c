@@ -1,7 +1,6 @@
 // A delta of an answer, or a whole message: text, reasoning, calls.
 #include "openai_chat.h"
 
-#define PIECE 1024   // of a text whose escapes are resolved
 #define MAX_NESTED 3 // content parts within content parts
 #define MAX_NAME 256 // of an id or a tool; longer ones are cut
 
@@ -22,18 +21,12 @@ typedef struct message_reader {
 
 static void add_text(message_reader *to, cadre_scan_text text, bool is_reasoning)
 {
-    char piece[PIECE];
-    void (*add)(cadre_sink *, const char *, size_t) =
-        is_reasoning ? cadre_sink_reasoning : cadre_sink_text;
-    if (text.len > 0 && !is_reasoning)
-        to->reader->has_content = true;
-    if (!text.has_escapes) {
-        add(to->sink, text.data, text.len);
+    if (is_reasoning) {
+        cadre_sink_scan_reasoning(to->sink, text);
         return;
     }
-    size_t n;
-    while ((n = cadre_scan_unescape(&text, piece, sizeof(piece))) > 0)
-        add(to->sink, piece, n);
+    to->reader->has_content = to->reader->has_content || text.len > 0;
+    cadre_sink_scan_text(to->sink, text);
 }
 
 static void read_content(cadre_scan *scan, message_reader *to, bool is_reasoning,
@@ -186,14 +179,10 @@ static size_t find_call(const message_reader *to, const call_delta *delta,
 static void add_arguments(message_reader *to, size_t call, const call_delta *delta)
 {
     cadre_scan_text text = delta->arguments;
-    char piece[PIECE];
-    size_t n;
-    if (delta->is_raw || !text.has_escapes) {
+    if (delta->is_raw)
         cadre_sink_call_arguments(to->sink, call, text.data, text.len);
-        return;
-    }
-    while ((n = cadre_scan_unescape(&text, piece, sizeof(piece))) > 0)
-        cadre_sink_call_arguments(to->sink, call, piece, n);
+    else
+        cadre_sink_scan_arguments(to->sink, call, text);
 }
 
 static void add_call_delta(message_reader *to, const call_delta *delta)

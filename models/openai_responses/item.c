@@ -1,7 +1,6 @@
 // An item of a response's output: a message, a call, reasoning.
 #include "openai_responses.h"
 
-#define PIECE 1024   // of a text whose escapes are resolved
 #define MAX_NAME 256 // of an id or a tool; longer ones are cut
 
 // The fields of an item, whose order must not matter.
@@ -13,31 +12,17 @@ typedef struct item_fields {
     bool has_content;
 } item_fields;
 
-// Hands a text over in pieces, escapes resolved.
-static void add_pieces(cadre_sink *sink, cadre_scan_text text,
-                       void (*add)(cadre_sink *, const char *, size_t))
-{
-    char piece[PIECE];
-    size_t n;
-    if (!text.has_escapes) {
-        add(sink, text.data, text.len);
-        return;
-    }
-    while ((n = cadre_scan_unescape(&text, piece, sizeof(piece))) > 0)
-        add(sink, piece, n);
-}
-
 void cdr_responses_add_text(cdr_responses_answer *to, cadre_scan_text text)
 {
     to->reader->has_any = true;
-    add_pieces(to->sink, text, cadre_sink_text);
+    cadre_sink_scan_text(to->sink, text);
 }
 
 void cdr_responses_add_reasoning(cdr_responses_answer *to, cadre_scan_text text)
 {
     to->reader->has_any = true;
     to->reader->has_reasoning = true;
-    add_pieces(to->sink, text, cadre_sink_reasoning);
+    cadre_sink_scan_reasoning(to->sink, text);
 }
 
 // The call at a place of the output, else the last one; the number of calls: none.
@@ -50,19 +35,6 @@ static size_t find_call(const cdr_responses_answer *to, int64_t index)
     return index < 0 && n > 0 ? n - 1 : n;
 }
 
-static void append_arguments(cdr_responses_answer *to, size_t call,
-                             cadre_scan_text text)
-{
-    char piece[PIECE];
-    size_t n;
-    if (!text.has_escapes) {
-        cadre_sink_call_arguments(to->sink, call, text.data, text.len);
-        return;
-    }
-    while ((n = cadre_scan_unescape(&text, piece, sizeof(piece))) > 0)
-        cadre_sink_call_arguments(to->sink, call, piece, n);
-}
-
 void cdr_responses_add_arguments(cdr_responses_answer *to, int64_t index,
                                  cadre_scan_text text)
 {
@@ -70,7 +42,7 @@ void cdr_responses_add_arguments(cdr_responses_answer *to, int64_t index,
     if (call == cadre_sink_call_count(to->sink) || text.len == 0)
         return;
     to->reader->has_arguments[call] = true;
-    append_arguments(to, call, text);
+    cadre_sink_scan_arguments(to->sink, call, text);
 }
 
 static size_t add_call(cdr_responses_answer *to, int64_t index)
@@ -108,7 +80,7 @@ static void read_call(cdr_responses_answer *to, const item_fields *item, int64_t
     cadre_sink_call_name(to->sink, call, text, strlen(text));
     if (is_whole && item->has_arguments && !to->reader->has_arguments[call]) {
         to->reader->has_arguments[call] = true;
-        append_arguments(to, call, item->arguments);
+        cadre_sink_scan_arguments(to->sink, call, item->arguments);
     }
 }
 

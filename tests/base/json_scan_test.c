@@ -304,6 +304,39 @@ static void test_json_scan__copies_no_more_than_fits(void)
     CHECK_TEXT(cadre_scan_copy(text, out, sizeof(out)), "0123456");
 }
 
+// Pieces of a text, and what stands before each, then what it is shortened to.
+static void test_json_scan__joins_a_pair_that_pieces_part(void)
+{
+    static const struct {
+        const char *pieces[3], *joined[3];
+        uint16_t half; // what stays behind the last
+    } rows[] = {
+        {{"a\\ud83d", "\\ude42b", NULL}, {"|a", "\xF0\x9F\x99\x82|b", NULL}, 0},
+        {{"\\ud83d", "", "\\ude42"}, {"|", "|", "\xF0\x9F\x99\x82|"}, 0},
+        {{"\\ud83d", "x", NULL}, {"|", "\xEF\xBF\xBD|x", NULL}, 0},
+        {{"\\ud83d", "\\ud83d\\ude42", NULL},
+         {"|", "\xEF\xBF\xBD|\\ud83d\\ude42", NULL},
+         0},
+        {{"\\ud83d", "\\ude42\\uD83E", NULL}, {"|", "\xF0\x9F\x99\x82|", NULL}, 0xD83E},
+        {{"\\\\ud83d", "\\ude42", NULL}, {"|\\\\ud83d", "|\\ude42", NULL}, 0},
+        {{"\\\\\\ud83d", "\\ude42", NULL}, {"|\\\\", "\xF0\x9F\x99\x82|", NULL}, 0},
+        {{"\\ude42", "ud83d", NULL}, {"|\\ude42", "|ud83d", NULL}, 0},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        uint16_t half = 0;
+        for (size_t k = 0; k < 3 && rows[i].pieces[k]; k++) {
+            char before[4], got[64];
+            const char *data = rows[i].pieces[k];
+            cadre_scan_text piece = {data, strlen(data), strchr(data, '\\') != NULL};
+            size_t n = cadre_scan_join(&piece, &half, before);
+            (void)snprintf(got, sizeof(got), "%.*s|%.*s", (int)n, before,
+                           (int)piece.len, piece.data);
+            CHECK_TEXT(got, rows[i].joined[k]);
+        }
+        CHECK_INT(half, rows[i].half);
+    }
+}
+
 static const CU_TestInfo tests[] = {
     CHECK_TEST(test_json_scan__reads_members_in_any_order),
     CHECK_TEST(test_json_scan__reads_items_of_nested_arrays),
@@ -317,6 +350,7 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_json_scan__takes_values_as_written),
     CHECK_TEST(test_json_scan__resolves_escapes),
     CHECK_TEST(test_json_scan__unescapes_in_pieces_of_any_size),
+    CHECK_TEST(test_json_scan__joins_a_pair_that_pieces_part),
     CHECK_TEST(test_json_scan__copies_no_more_than_fits),
     CU_TEST_INFO_NULL,
 };

@@ -13,37 +13,6 @@
 
 #define MAX_CALLS 128 // of one answer
 
-// What comes of a claim; `body_status` above 0: of its bytes as a body.
-static const struct {
-    const char *outcome;
-    int body_status;
-} claims[WIRE_CLAIMS] = {
-    [WIRE_TEXT] = {"Hello.||stop|", 0},
-    [WIRE_TEXT_IN_PIECES] = {"caf\xC3\xA9 \xF0\x9F\x99\x82||stop|", 0},
-    [WIRE_ONE_CALL] = {"||tool_calls|c1 add {\"a\":3,\"b\":\"\\\"4\\\"\"};", 0},
-    [WIRE_TEXT_AND_CALLS] =
-        {"Sure.||tool_calls|c1 add {\"a\":1};c2 files__read {\"p\":\"x\"};", 0},
-    [WIRE_CALL_WITHOUT_INPUT] = {"||tool_calls|c1 now {};", 0},
-    [WIRE_REASONING] = {"Four.|Two and two.|stop|", 0},
-    [WIRE_USAGE] = {"Hello.||stop|", 0},
-    [WIRE_LENGTH] = {"Cut||length|", 0},
-    [WIRE_LENGTH_IN_CALL] = {"x||length|", 0},
-    [WIRE_FILTERED] = {"content_filter|0", 0},
-    [WIRE_NO_END] = {"truncated|1", 0},
-    [WIRE_NO_WORD] = {"empty_response|1", 0},
-    [WIRE_OVERLOADED] = {"overloaded|1", 0},
-    [WIRE_RATE_LIMITED] = {"rate_limited|1", 0},
-    [WIRE_NOT_JSON] = {"bad_response|1", 0},
-    [WIRE_UNKNOWN] = {"Hello.||stop|", 0},
-    [WIRE_WHOLE_TEXT] = {"Hello.||stop|", 200},
-    [WIRE_WHOLE_CALL] = {"||tool_calls|c1 add {\"a\":3,\"b\":\"\\\"4\\\"\"};", 200},
-    [WIRE_WHOLE_ERROR] = {"rate_limited|1", 200},
-    [WIRE_BAD_KEY] = {"auth|0", 401},
-    [WIRE_TOO_LONG] = {"context_length|0", 400},
-    [WIRE_TOO_MANY] = {"rate_limited|1", 429},
-    [WIRE_BUSY] = {"overloaded|1", 503},
-};
-
 typedef struct format {
     const wire_table *table;
     wire_reading reading;
@@ -106,14 +75,14 @@ static void check_claims(format *of)
 {
     for (size_t i = 0; i < WIRE_CLAIMS; i++) {
         const char *bytes = of->table->claims[i];
-        const char *outcome = claims[i].outcome;
+        const char *outcome = wire_claims[i].outcome;
         unsigned n_failures = CU_get_number_of_failures();
         if (!CHECK(bytes != NULL && outcome != NULL))
             continue;
-        if (claims[i].body_status > 0)
-            CHECK_TEXT(
-                wire_reading_body(&of->reading, claims[i].body_status, bytes, false),
-                outcome);
+        if (wire_claims[i].body_status > 0)
+            CHECK_TEXT(wire_reading_body(&of->reading, wire_claims[i].body_status,
+                                         bytes, false),
+                       outcome);
         else
             check_stream(of, bytes, outcome, NULL);
         if (CU_get_number_of_failures() > n_failures)

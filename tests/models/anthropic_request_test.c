@@ -88,6 +88,20 @@ static void test_anthropic_request__results_and_what_is_said_are_one_message(voi
     free(body);
 }
 
+static void test_anthropic_request__texts_of_a_turn_are_one_block(void)
+{
+    cadre_message with = thanked;
+    with.parts = "[{\"type\":\"image\",\"media_type\":\"image/png\",\"name\":\"c\","
+                 "\"url\":\"https://h/c.png\"}]";
+    const cadre_message messages[] = {asked, thanked, with, thanked};
+    char *body = encode(messages, 4, NULL);
+    CHECK_CONTAINS(body, "\"content\":[{\"type\":\"text\",\"text\":\"What is "
+                         "\\\"it\\\"?\\n\\nThanks\"},{\"type\":\"image\",\"source\":{"
+                         "\"type\":\"url\",\"url\":\"https://h/c.png\"}},{\"type\":"
+                         "\"text\",\"text\":\"Thanks\\n\\nThanks\"" MARK "}]}]}");
+    free(body);
+}
+
 // What one request wrote into the cache, the next one finds at its older mark: the
 // prefix is the same byte for byte but for the marks.
 static void test_anthropic_request__two_marks_walk_along(void)
@@ -361,6 +375,7 @@ static void test_anthropic_request__a_schema_can_be_told_in_words(void)
 static const CU_TestInfo tests[] = {
     CHECK_TEST(test_anthropic_request__blocks_stand_in_their_places),
     CHECK_TEST(test_anthropic_request__results_and_what_is_said_are_one_message),
+    CHECK_TEST(test_anthropic_request__texts_of_a_turn_are_one_block),
     CHECK_TEST(test_anthropic_request__two_marks_walk_along),
     CHECK_TEST(test_anthropic_request__what_another_model_thought_stays_away),
     CHECK_TEST(test_anthropic_request__a_budget_needs_a_thought_before_calls),

@@ -40,7 +40,7 @@ static char *encode(const cadre_message *messages, size_t n, const char *model)
     return wire_request_encode(&request, NULL);
 }
 
-// As many results as calls, in their order, before what is said behind them.
+// As many results as calls, in their order, and apart from what is said behind them.
 static void test_gemini_request__parts_stand_in_their_places(void)
 {
     json_t *parameters = json_pack("{s:s}", "type", "object");
@@ -67,7 +67,7 @@ static void test_gemini_request__parts_stand_in_their_places(void)
         "\"user\",\"parts\":[{\"functionResponse\":{\"id\":\"c1\",\"name\":"
         "\"files__read\",\"response\":{\"error\":\"no such file\"}}},{"
         "\"functionResponse\":{\"id\":\"c2\",\"name\":\"add\",\"response\":{\"output\":"
-        "\"seen\"}}},{\"text\":\"Thanks\"}]}]}");
+        "\"seen\"}}}]},{\"role\":\"user\",\"parts\":[{\"text\":\"Thanks\"}]}]}");
     free(body);
     json_decref(parameters);
 }

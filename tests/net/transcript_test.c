@@ -307,8 +307,10 @@ static void test_transcript__arguments_are_the_text_of_an_object(void)
         {"{\"x\": [1]}", "{\"x\": [1]}"},
         {"{\"x\":", "{\"invalid_arguments\":\"{\\\"x\\\":\"}"},
         {"[1]", "{\"invalid_arguments\":\"[1]\"}"},
+        {"{\"x\":1,\"x\":{\"y\":2}}", "{\"x\":{\"y\":2}}"},
+        {"{\"x\":\"\\ud83d\"}", "{\"x\":\"\xEF\xBF\xBD\"}"},
     };
-    for (size_t i = 0; i < 5; i++) {
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char *made = cadre_wire_arguments(rows[i][0]);
         CHECK_TEXT(made, rows[i][1]);
         free(made);

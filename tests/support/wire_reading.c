@@ -60,15 +60,13 @@ static void begin(wire_reading *reading)
     memset(reading->reader, 0, reading->ops->reader_size);
 }
 
-static const char *describe(wire_reading *reading, bool hides_ids)
+void wire_outcome(const cadre_sink *sink, const cadre_error *err, bool hides_ids,
+                  cdr_buf *out)
 {
-    const cadre_sink *sink = &reading->sink;
-    const cadre_error *err = &reading->err;
-    cdr_buf *out = &reading->outcome;
     if (err->status != CADRE_OK) {
         cdr_buf_printf(out, "%s|%d", cadre_error_class_name(err->error_class),
                        err->retryable);
-        return cdr_buf_text(out);
+        return;
     }
     cdr_buf_printf(out, "%s|%s|%s|", cdr_buf_text(&sink->text),
                    cdr_buf_text(&sink->reasoning), cadre_finish_name(sink->finish));
@@ -77,7 +75,12 @@ static const char *describe(wire_reading *reading, bool hides_ids)
                        hides_ids ? "*" : cdr_buf_text(&sink->calls[i].id),
                        cdr_buf_text(&sink->calls[i].name),
                        cdr_buf_text(&sink->calls[i].arguments));
-    return cdr_buf_text(out);
+}
+
+static const char *describe(wire_reading *reading, bool hides_ids)
+{
+    wire_outcome(&reading->sink, &reading->err, hides_ids, &reading->outcome);
+    return cdr_buf_text(&reading->outcome);
 }
 
 static cadre_status on_event(void *ctx, const cdr_sse_event *event, cadre_error *err)

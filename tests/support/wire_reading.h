@@ -32,6 +32,10 @@ char *wire_stream_of(const char *events, bool names_events);
 const char *wire_reading_stream(wire_reading *reading, const char *stream, size_t first,
                                 size_t size, bool hides_ids);
 
+// Writes what came of an answer that was settled, or of its error.
+void wire_outcome(const cadre_sink *sink, const cadre_error *err, bool hides_ids,
+                  cdr_buf *out);
+
 // What only the model can read of the answer that was read last; "": nothing.
 const char *wire_reading_items(const wire_reading *reading);
 

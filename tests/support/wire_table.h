@@ -13,6 +13,7 @@
 typedef enum wire_claim {
     WIRE_TEXT,               // "Hello."
     WIRE_TEXT_IN_PIECES,     // "caf\u00e9 \U0001f642", escaped and not, in three pieces
+    WIRE_PARTED_PAIR,        // "a", half a surrogate pair; the other half, "b", a half
     WIRE_ONE_CALL,           // add {"a":3,"b":"\"4\""}, in pieces where it has pieces
     WIRE_TEXT_AND_CALLS,     // "Sure.", add {"a":1}, files__read {"p":"x"}
     WIRE_CALL_WITHOUT_INPUT, // now {}
@@ -36,6 +37,15 @@ typedef enum wire_claim {
     WIRE_BUSY,               // the body of a 503 or 529
     WIRE_CLAIMS
 } wire_claim;
+
+// What comes of a claim, as wire_reading.h says; of its bytes as a body where
+// `body_status` is above 0.
+typedef struct wire_claim_result {
+    const char *outcome;
+    int body_status;
+} wire_claim_result;
+
+extern const wire_claim_result wire_claims[WIRE_CLAIMS];
 
 // Events, a line each, and what comes of them, as wire_reading.h says. An id of `*` in
 // the outcome stands for ids that are made up.

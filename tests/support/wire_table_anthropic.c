@@ -156,6 +156,11 @@ const wire_table wire_table_anthropic =
                 [WIRE_TEXT_IN_PIECES] = START BEGIN("0", TEXT_BLOCK)
                     DELTA("0", TEXT("caf")) DELTA("0", TEXT("\\u00e9 "))
                         DELTA("0", TEXT("\U0001f642")) END("0") STOP("end_turn") DONE,
+                [WIRE_PARTED_PAIR] =
+                    START BEGIN("0", TEXT_BLOCK)
+                        DELTA("0", TEXT("a\\ud83d"))
+                            DELTA("0", TEXT("\\ude42b\\ud83d"))
+                                END("0") STOP("end_turn") DONE,
                 [WIRE_ONE_CALL] =
                     START BEGIN("0", USE("c1", "add"))
                         DELTA("0", INPUT(""))
@@ -164,16 +169,15 @@ const wire_table wire_table_anthropic =
                                       INPUT("\\\"b\\\":\\\"\\\\\\\"4\\\\\\\"\\\"}"))
                                     END("0") STOP("tool_use") DONE,
                 [WIRE_TEXT_AND_CALLS] =
-                    START
-                        SAID("0", "Sure.")
-                            CALLED("1", "c1", "add", "{\\\"a\\\":1}")
-                                CALLED("2", "c2", "files__read", "{\\\"p\\\":\\\"x\\\"}")
-                                    STOP("tool_use") DONE,
+                    START SAID("0", "Sure.")
+                        CALLED("1", "c1", "add", "{\\\"a\\\":1}")
+                            CALLED("2", "c2", "files__read", "{\\\"p\\\":\\\"x\\\"}")
+                                STOP("tool_use") DONE,
                 [WIRE_CALL_WITHOUT_INPUT] =
                     START CALLED("0", "c1", "now", "") STOP("tool_use") DONE,
                 [WIRE_REASONING] =
-                    START THOUGHT("0", "Two and two.",
-                                  "s") SAID("1", "Four.") STOP("end_turn") DONE,
+                    START THOUGHT("0", "Two and two.", "s")
+                        SAID("1", "Four.") STOP("end_turn") DONE,
                 [WIRE_USAGE] =
                     "{\"type\":\"message_start\",\"message\":{\"usage\":{\"input_"
                     "tokens\":5,"
@@ -187,9 +191,8 @@ const wire_table wire_table_anthropic =
                                   "\n" DONE,
                 [WIRE_LENGTH] = START SAID("0", "Cut") STOP("max_tokens") DONE,
                 [WIRE_LENGTH_IN_CALL] =
-                    START
-                        SAID("0", "x")
-                            CALLED("1", "a", "f", "{\\\"b\\\"") STOP("max_tokens") DONE,
+                    START SAID("0", "x")
+                        CALLED("1", "a", "f", "{\\\"b\\\"") STOP("max_tokens") DONE,
                 [WIRE_FILTERED] = START SAID("0", "No") STOP("refusal") DONE,
                 [WIRE_NO_END] = HELLO,
                 [WIRE_NO_WORD] = START STOP("end_turn") DONE,

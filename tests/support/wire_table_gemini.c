@@ -76,6 +76,8 @@ static const wire_row rows[] = {
     {"a language that it does not speak", STOP("LANGUAGE"), "content_filter|0", NULL},
     {"personal data", STOP("SPII"), "content_filter|0", NULL},
     {"a picture that is not shown", STOP("IMAGE_SAFETY"), "content_filter|0", NULL},
+    {"calls as the reason of other servers", PARTS(CALL("f", "")) STOP("FUNCTION_CALL"),
+     "||tool_calls|* f {};", NULL},
     {"any other reason, after text", HELLO STOP("OTHER"), "bad_response|1", NULL},
     {"a reason of the future", HELLO STOP("NEW_REASON"), "bad_response|1", NULL},
     {"a signature that we lost", STOP("MISSING_THOUGHT_SIGNATURE"), "invalid_request|0",
@@ -112,6 +114,8 @@ const wire_table wire_table_gemini = {
             [WIRE_TEXT] = HELLO STOP("STOP"),
             [WIRE_TEXT_IN_PIECES] = PARTS(TEXT("caf")) PARTS(TEXT("\\u00e9 "))
                 PARTS(TEXT("\U0001f642")) STOP("STOP"),
+            [WIRE_PARTED_PAIR] =
+                PARTS(TEXT("a\\ud83d")) PARTS(TEXT("\\ude42b\\ud83d")) STOP("STOP"),
             [WIRE_ONE_CALL] = PARTS(ADD) STOP("STOP"),
             [WIRE_TEXT_AND_CALLS] = PARTS(TEXT("Sure."))
                 PARTS(CALL("add", ",\"id\":\"c1\",\"args\":{\"a\":1}"))

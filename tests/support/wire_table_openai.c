@@ -95,6 +95,11 @@ static const wire_row rows[] = {
          CALL("\"id\":\"b\",\"function\":{\"name\":\"g\",\"arguments\":null}")
              STOP("tool_calls"),
      "||tool_calls|a f 5;b g {};", NULL},
+    {"a surrogate pair that pieces of arguments and of reasoning part",
+     CALL("\"index\":0,\"id\":\"a\"," FUNCTION("f", "{\\\"x\\\":\\\"\\ud83d")) CALL(
+         "\"index\":0," FUNCTION("", "\\ude42\\\"}")) DELTA("\"reasoning\":\"\\ud83d\"")
+         DELTA("\"reasoning\":\"\\ude42\"") STOP("tool_calls"),
+     "|\xF0\x9F\x99\x82|tool_calls|a f {\"x\":\"\xF0\x9F\x99\x82\"};", NULL},
     {"one call in place of a list",
      DELTA("\"tool_calls\":{\"id\":\"a\"," FUNCTION("f", "{}") "}") STOP("tool_calls"),
      "||tool_calls|a f {};", NULL},
@@ -162,6 +167,8 @@ const wire_table wire_table_openai = {
             [WIRE_TEXT_IN_PIECES] =
                 DELTA("\"content\":\"caf\"") DELTA("\"content\":\"\\u00e9 \"")
                     DELTA("\"content\":\"\U0001f642\"") STOP("stop") "[DONE]\n",
+            [WIRE_PARTED_PAIR] = DELTA("\"content\":\"a\\ud83d\"")
+                DELTA("\"content\":\"\\ude42b\\ud83d\"") STOP("stop"),
             [WIRE_ONE_CALL] = CALL_ADD STOP("tool_calls") "[DONE]\n",
             [WIRE_TEXT_AND_CALLS] = DELTA("\"content\":\"Sure.\"")
                 CALL("\"index\":0,\"id\":\"c1\"," FUNCTION("add", "{\\\"a\\\":1}"))

@@ -145,6 +145,7 @@ const wire_table wire_table_openai_responses =
                 [WIRE_TEXT] = HELLO COMPLETED,
                 [WIRE_TEXT_IN_PIECES] =
                     TEXT("caf") TEXT("\\u00e9 ") TEXT("\U0001f642") COMPLETED,
+                [WIRE_PARTED_PAIR] = TEXT("a\\ud83d") TEXT("\\ude42b\\ud83d") COMPLETED,
                 [WIRE_ONE_CALL] = ITEM("added", "0", CALL_OF("c1", "add", ""))
                     ARGUMENTS("0", "{\\\"a\\\":3,")
                         ARGUMENTS("0", "\\\"b\\\":\\\"\\\\\\\"4\\\\\\\"\\\"}") ITEM(

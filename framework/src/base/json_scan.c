@@ -414,6 +414,45 @@ size_t cadre_scan_unescape(cadre_scan_text *rest, char *out, size_t size)
     return used;
 }
 
+static bool is_half(uint32_t code, uint32_t first)
+{
+    return code >= first && code < first + 0x400;
+}
+
+// Takes the first half of a pair from the end of a text. 0: there is none.
+static uint16_t take_half(cadre_scan_text *text)
+{
+    const char *at = text->data + text->len;
+    size_t n_before = 0; // backslashes: an even number escapes no more than itself
+    uint32_t code;
+    if (text->len < 6 || !read_unit(at - 6, 6, &code) || !is_half(code, 0xD800))
+        return 0;
+    while (n_before < text->len - 6 && at[-7 - (ptrdiff_t)n_before] == '\\')
+        n_before++;
+    if (n_before % 2 != 0)
+        return 0;
+    text->len -= 6;
+    return (uint16_t)code;
+}
+
+size_t cadre_scan_join(cadre_scan_text *piece, uint16_t *half, char out[4])
+{
+    uint32_t low;
+    size_t n = 0;
+    if (!piece || !half || !out || piece->len == 0)
+        return 0;
+    if (*half != 0) {
+        bool joins = read_unit(piece->data, piece->len, &low) && is_half(low, 0xDC00);
+        n = put_utf8(joins ? 0x10000 + ((*half - 0xD800U) << 10) + (low - 0xDC00)
+                           : REPLACEMENT,
+                     out);
+        piece->data += joins ? 6 : 0;
+        piece->len -= joins ? 6 : 0;
+    }
+    *half = piece->has_escapes ? take_half(piece) : 0;
+    return n;
+}
+
 const char *cadre_scan_copy(cadre_scan_text text, char *out, size_t size)
 {
     size_t used = 0;

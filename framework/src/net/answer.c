@@ -16,6 +16,7 @@
 
 #define FIRST_CALLS 4
 #define MADE_ID_SIZE 32
+#define PIECE 1024                        // of a text whose escapes are resolved
 #define MAX_TOKENS INT64_C(1000000000000) // of one call
 
 // One of the two texts.
@@ -25,6 +26,7 @@ typedef struct text_part {
     cdr_buf *held;
     char *tail;
     unsigned char *n_tail;
+    uint16_t *half;
     bool is_reasoning;
 } text_part;
 
@@ -36,10 +38,15 @@ static text_part part_of(cadre_sink *sink, bool is_reasoning)
                            &sink->reasoning_held,
                            sink->reasoning_tail,
                            &sink->n_reasoning_tail,
+                           &sink->reasoning_half,
                            true};
-    return (text_part){
-        sink, &sink->text, &sink->text_held, sink->text_tail, &sink->n_text_tail,
-        false};
+    return (text_part){sink,
+                       &sink->text,
+                       &sink->text_held,
+                       sink->text_tail,
+                       &sink->n_text_tail,
+                       &sink->text_half,
+                       false};
 }
 
 void cdr_answer_init(cadre_sink *sink)
@@ -85,6 +92,8 @@ void cdr_answer_clear(cadre_sink *sink)
     sink->failed = false;
     sink->n_text_tail = 0;
     sink->n_reasoning_tail = 0;
+    sink->text_half = 0;
+    sink->reasoning_half = 0;
 }
 
 static void show(const text_part *part, const char *data, size_t len)
@@ -194,15 +203,31 @@ static void add_text(cadre_sink *sink, bool is_reasoning, const char *data, size
 static void end_text(cadre_sink *sink, bool is_reasoning)
 {
     text_part part = part_of(sink, is_reasoning);
-    if (*part.n_tail > 0)
+    if (*part.n_tail > 0 || *part.half != 0)
         add_replacement(&part);
     *part.n_tail = 0;
+    *part.half = 0;
     cdr_buf *held = part.held;
     if (held->len == 0)
         return;
     cdr_secrets_cover_whole(sink->secrets, held->data, held->len);
     show(&part, held->data, held->len);
     cdr_buf_clear(held);
+}
+
+static void scan_text(cadre_sink *sink, bool is_reasoning, cadre_scan_text text)
+{
+    char piece[PIECE];
+    if (!sink)
+        return;
+    size_t n = cadre_scan_join(&text, part_of(sink, is_reasoning).half, piece);
+    if (n > 0)
+        add_text(sink, is_reasoning, piece, n);
+    if (!text.has_escapes)
+        add_text(sink, is_reasoning, text.data, text.len);
+    else
+        while ((n = cadre_scan_unescape(&text, piece, sizeof(piece))) > 0)
+            add_text(sink, is_reasoning, piece, n);
 }
 
 void cadre_sink_text(cadre_sink *sink, const char *text, size_t len)
@@ -213,6 +238,16 @@ void cadre_sink_text(cadre_sink *sink, const char *text, size_t len)
 void cadre_sink_reasoning(cadre_sink *sink, const char *text, size_t len)
 {
     add_text(sink, true, text, len);
+}
+
+void cadre_sink_scan_text(cadre_sink *sink, cadre_scan_text text)
+{
+    scan_text(sink, false, text);
+}
+
+void cadre_sink_scan_reasoning(cadre_sink *sink, cadre_scan_text text)
+{
+    scan_text(sink, true, text);
 }
 
 size_t cadre_sink_call_count(const cadre_sink *sink)
@@ -241,7 +276,7 @@ size_t cadre_sink_add_call(cadre_sink *sink)
         }
         sink->calls = calls;
     }
-    sink->calls[n] = (cdr_answer_call){CDR_BUF_INIT, CDR_BUF_INIT, CDR_BUF_INIT};
+    sink->calls[n] = (cdr_answer_call){.id = CDR_BUF_INIT};
     sink->n_calls = n + 1;
     return n;
 }
@@ -281,6 +316,20 @@ void cadre_sink_call_arguments(cadre_sink *sink, size_t call, const char *text,
 {
     if (has_call(sink, call) && text)
         append_to_call(sink, &sink->calls[call].arguments, text, len);
+}
+
+void cadre_sink_scan_arguments(cadre_sink *sink, size_t call, cadre_scan_text text)
+{
+    char piece[PIECE];
+    if (!has_call(sink, call))
+        return;
+    size_t n = cadre_scan_join(&text, &sink->calls[call].half, piece);
+    cadre_sink_call_arguments(sink, call, piece, n);
+    if (!text.has_escapes)
+        cadre_sink_call_arguments(sink, call, text.data, text.len);
+    else
+        while ((n = cadre_scan_unescape(&text, piece, sizeof(piece))) > 0)
+            cadre_sink_call_arguments(sink, call, piece, n);
 }
 
 // It will be a part of a request as it is, so it must be what every reader takes.
@@ -424,6 +473,9 @@ static cadre_status settle_call(cadre_sink *sink, size_t i, cadre_error *err)
     if (call->name.len == 0)
         return cadre_fail_class(err, CADRE_EIO, CADRE_CLASS_BAD_RESPONSE, true,
                                 "tool call %zu of the answer has no name", i + 1);
+    if (call->half != 0) // what was cut will not come any more
+        append_to_call(sink, &call->arguments, CDR_UTF8_REPLACEMENT,
+                       strlen(CDR_UTF8_REPLACEMENT));
     clean(sink, &call->id);
     clean(sink, &call->name);
     clean(sink, &call->arguments);

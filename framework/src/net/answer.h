@@ -21,6 +21,7 @@
 
 typedef struct cdr_answer_call {
     cdr_buf id, name, arguments;
+    uint16_t half; // of a surrogate pair in the arguments; 0: none
 } cdr_answer_call;
 
 struct cadre_sink {
@@ -35,6 +36,7 @@ struct cadre_sink {
     bool failed;                          // no memory
     char text_tail[4], reasoning_tail[4]; // a character that is not whole yet
     unsigned char n_text_tail, n_reasoning_tail;
+    uint16_t text_half, reasoning_half; // of a surrogate pair; 0: none
     // Of the request; NULL: none. Must live until the answer is settled.
     const cdr_secrets *secrets;
     cdr_buf text_held, reasoning_held; // what may become a secret

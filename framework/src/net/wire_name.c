@@ -1,6 +1,8 @@
 // Names and arguments of calls as they go over the wire; see cadre/ext/transcript.h.
 #include "cadre/ext/transcript.h"
 
+#include "base/json_text.h"
+
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -90,20 +92,20 @@ static char *show_invalid(const char *arguments)
 }
 
 // What a lenient reader takes goes as a strict one wants it: of keys that repeat the
-// last stays.
+// last stays, and half a surrogate pair is U+FFFD.
 char *cadre_wire_arguments(const char *arguments)
 {
-    json_error_t why;
+    cadre_error err = CADRE_ERROR_INIT;
     if (arguments == NULL || arguments[strspn(arguments, " \t\r\n")] == '\0')
         return strdup("{}");
-    json_t *value = json_loads(arguments, JSON_REJECT_DUPLICATES, &why);
-    bool repeats = value == NULL && json_error_code(&why) == json_error_duplicate_key;
+    json_t *value = json_loads(arguments, JSON_REJECT_DUPLICATES, NULL);
+    bool is_strict = value != NULL;
+    if (!is_strict)
+        value = cdr_json_parse(arguments, strlen(arguments), &err);
     char *text = NULL;
-    if (repeats)
-        value = json_loads(arguments, 0, &why);
     if (json_is_object(value))
-        text = repeats ? json_dumps(value, JSON_COMPACT) : strdup(arguments);
-    else if (value != NULL || json_error_code(&why) != json_error_out_of_memory)
+        text = is_strict ? strdup(arguments) : cdr_json_dump(value);
+    else if (err.status != CADRE_ENOMEM)
         text = show_invalid(arguments);
     json_decref(value);
     return text;

@@ -94,6 +94,12 @@ CADRE_API bool cadre_scan_is_cut(const cadre_scan *scan);
 // bytes written, without a NUL; 0: nothing is left. A piece may end inside a character.
 CADRE_API size_t cadre_scan_unescape(cadre_scan_text *rest, char *out, size_t size);
 
+// Joins a surrogate pair that the pieces of a text part: `half` keeps the first half,
+// which ended one piece, for the next one; 0 before the first. Takes what it keeps or
+// joins from the ends of `piece`. Returns how many bytes it wrote to `out`, which stand
+// before the piece: the character, U+FFFD for a half that stays one, or nothing.
+CADRE_API size_t cadre_scan_join(cadre_scan_text *piece, uint16_t *half, char out[4]);
+
 // Copies a string's value, cut at `size`, with a NUL. Returns `out`.
 CADRE_API const char *cadre_scan_copy(cadre_scan_text text, char *out, size_t size);
 

@@ -119,6 +119,12 @@ CADRE_API void cadre_sink_call_name(cadre_sink *sink, size_t call, const char *n
 CADRE_API const char *cadre_sink_get_call_id(const cadre_sink *sink, size_t call);
 CADRE_API void cadre_sink_call_arguments(cadre_sink *sink, size_t call,
                                          const char *text, size_t len); // appends
+// The same for the value of a JSON string: its escapes are resolved, and what the
+// pieces part, half a surrogate pair at the end of one, is joined.
+CADRE_API void cadre_sink_scan_text(cadre_sink *sink, cadre_scan_text text);
+CADRE_API void cadre_sink_scan_reasoning(cadre_sink *sink, cadre_scan_text text);
+CADRE_API void cadre_sink_scan_arguments(cadre_sink *sink, size_t call,
+                                         cadre_scan_text text);
 // Keeps a piece of JSON that only this model can read, behind the text and the calls
 // that are there so far; it comes back in cadre_message.items when the model is asked
 // again. What is no JSON is dropped.
