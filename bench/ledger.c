@@ -103,19 +103,6 @@ cadre_fact ledger_end(cadre_id id)
     return fact;
 }
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-double ledger_median(double *values, size_t n)
-{
-    qsort(values, n, sizeof *values, compare);
-    return values[n / 2];
-}
-
 static const struct {
     const char *name;
     void (*run)(void);

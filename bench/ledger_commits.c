@@ -242,11 +242,11 @@ static void compare(const contest *c, const char *what, double goal)
         groups[i] = r.group;
     }
     snprintf(line, sizeof line, "%s (groups of %.0f)", what,
-             ledger_median(groups, ROUNDS));
+             bench_median(groups, ROUNDS));
     // The ratio of a round, since the disk is another one a second later.
-    double value = ledger_median(ours, ROUNDS);
+    double value = bench_median(ours, ROUNDS);
     bench_print(
-        &(bench_row){line, value, "us", value / ledger_median(ratios, ROUNDS), goal});
+        &(bench_row){line, value, "us", value / bench_median(ratios, ROUNDS), goal});
 }
 
 void ledger_commits(void)

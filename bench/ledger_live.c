@@ -181,11 +181,11 @@ static void measure(lab *l)
         end_branch(l);
     }
     bench_print(&(bench_row){"is it idle? a trace that is",
-                             ledger_median(idle, TIMES) / 1e3, "ms", 0, 5});
+                             bench_median(idle, TIMES) / 1e3, "ms", 0, 5});
     bench_print(&(bench_row){"is it idle? the trace with 50 live frames",
-                             ledger_median(busy, TIMES) / 1e3, "ms", 0, 5});
+                             bench_median(busy, TIMES) / 1e3, "ms", 0, 5});
     bench_print(&(bench_row){"marking a frame with 48 below it, durably",
-                             ledger_median(marks, TIMES) / 1e3, "ms", 0, 5});
+                             bench_median(marks, TIMES) / 1e3, "ms", 0, 5});
 }
 
 static void measure_posted(lab *l)
@@ -205,9 +205,9 @@ static void measure_posted(lab *l)
         must_be(counts, 0, N_MARKS);
     }
     bench_print(&(bench_row){"what was posted? nothing, 10,000 letters were taken",
-                             ledger_median(quiet, TIMES) / 1e3, "ms", 0, 1});
+                             bench_median(quiet, TIMES) / 1e3, "ms", 0, 1});
     bench_print(&(bench_row){"what was posted? 100 live marks",
-                             ledger_median(busy, TIMES) / 1e3, "ms", 0, 1});
+                             bench_median(busy, TIMES) / 1e3, "ms", 0, 1});
 }
 
 void ledger_live(void)

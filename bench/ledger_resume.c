@@ -93,7 +93,7 @@ static void measure(const char *root, const char *what)
     in_child(path, root, NULL, trace, sizeof trace - 1);
     for (int i = 0; i < TIMES; i++)
         in_child(path, root, trace, &times[i], sizeof times[i]);
-    bench_print(&(bench_row){what, ledger_median(times, TIMES) / 1e3, "ms", 0, 100});
+    bench_print(&(bench_row){what, bench_median(times, TIMES) / 1e3, "ms", 0, 100});
     ledger_folder_remove(&folder);
 }
 

@@ -1,6 +1,7 @@
 // cadre-bench: measures what the project promises about speed. See README.md.
 #include "bench.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,9 +9,10 @@
 #include <time.h>
 #include <unistd.h>
 
-static const bench *const benches[] = {&bench_start, &bench_turn,  &bench_frames,
-                                       &bench_graph, &bench_teams, &bench_transfers,
-                                       &bench_runs,  &bench_ledger};
+static const bench *const benches[] = {&bench_start,     &bench_turn,   &bench_history,
+                                       &bench_frames,    &bench_graph,  &bench_teams,
+                                       &bench_transfers, &bench_decode, &bench_runs,
+                                       &bench_crowd,     &bench_ledger};
 enum {
     N_BENCHES = sizeof benches / sizeof benches[0]
 };
@@ -21,18 +23,30 @@ void bench_head(const char *title)
            "ratio", "goal");
 }
 
-void bench_print(const bench_row *row)
+static void print(const bench_row *row, bool is_at_least)
 {
     double ratio = row->floor > 0 ? row->value / row->floor : row->value;
-    printf("%-52s %12.1f %-9s ", row->what, row->value, row->unit);
+    bool is_met = is_at_least ? ratio >= row->goal : ratio <= row->goal;
+    printf("%-52s %12.2f %-9s ", row->what, row->value, row->unit);
     if (row->floor > 0)
         printf("%10.1f %7.2f  ", row->floor, ratio);
     else
         printf("%10s %7s  ", "", "");
     if (row->goal > 0)
-        printf("<= %g %s", row->goal, ratio <= row->goal ? "" : "MISSED");
+        printf("%s %g %s", is_at_least ? ">=" : "<=", row->goal,
+               is_met ? "" : "MISSED");
     printf("\n");
     fflush(stdout);
+}
+
+void bench_print(const bench_row *row)
+{
+    print(row, false);
+}
+
+void bench_print_at_least(const bench_row *row)
+{
+    print(row, true);
 }
 
 double bench_cpu_us(void)
@@ -70,6 +84,19 @@ void bench_must(cadre_status status, const cadre_error *err)
         return;
     fprintf(stderr, "cadre-bench: %s: %s\n", cadre_status_name(status), err->text);
     exit(1);
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a;
+    double y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+double bench_median(double *values, size_t n)
+{
+    qsort(values, n, sizeof *values, compare);
+    return values[n / 2];
 }
 
 static int usage(void)

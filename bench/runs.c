@@ -1,20 +1,18 @@
 // runs: many at once, two streamed turns of a second each; and what a run costs in
 // memory while it waits.
-#include "bench.h"
+#include "runs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 enum {
-    PIECES = 10,
-    SPREAD_MS = 1000,
-    TURNS = 2
+    LOOKS = 100 // at the memory; each costs some microseconds
 };
 
 static cadre_status two_turns(void *ctx, cadre_frame *frame, cadre_error *err)
 {
     (void)ctx;
-    for (int i = 0; i < TURNS; i++) {
+    for (int i = 0; i < RUNS_TURNS; i++) {
         cadre_status status = cadre_frame_delegate(
             frame,
             CADRE_CALL(.agent = cadre_frame_find(frame, "one"), .input = "Go on."),
@@ -39,32 +37,30 @@ static cadre_team *make_team(cadre_runtime *runtime, int port)
     return team;
 }
 
-// Waits for all runs, looking at the memory after the first half has ended its turns.
+// Waits for all runs, looking at the memory now and then after the first has ended.
 static int wait_all(cadre_run **runs, int n, long *peak_kib)
 {
     int failed = 0;
+    int stride = n > LOOKS ? n / LOOKS : 1;
     cadre_error err = CADRE_ERROR_INIT;
     for (int i = 0; i < n; i++) {
         cadre_error_clear(&err);
         if (cadre_run_wait(runs[i], NULL, &err) != CADRE_OK && failed++ == 0)
             fprintf(stderr, "cadre-bench: a run failed: %s\n", err.text);
-        long now = bench_rss_kib();
+        long now = i % stride == 0 ? bench_rss_kib() : 0;
         if (now > *peak_kib)
             *peak_kib = now;
     }
     return failed;
 }
 
-static void measure(int n)
+void runs_measure(int port, int n, runs_cost *out)
 {
-    char what[80];
-    bench_server server;
     cadre_error err = CADRE_ERROR_INIT;
     cadre_runtime *runtime = NULL;
     cadre_run **runs = calloc((size_t)n, sizeof *runs);
-    bench_server_start(&server, PIECES, SPREAD_MS);
     bench_must(cadre_runtime_open(NULL, &runtime, &err), &err);
-    cadre_team *team = make_team(runtime, server.port);
+    cadre_team *team = make_team(runtime, port);
     bench_must(cadre_team_seal(team, &err), &err);
     long before = bench_rss_kib();
     long peak = 0;
@@ -74,25 +70,36 @@ static void measure(int n)
         bench_must(cadre_run_start(team, CADRE_RUN(.input = "Go.", .no_events = true),
                                    &runs[i], &err),
                    &err);
-    int failed = wait_all(runs, n, &peak);
-    double wall = bench_wall_us() - start;
-    cpu = bench_cpu_us() - cpu;
-    double goal = n == 1000 ? 1.15 : 0;
-    snprintf(what, sizeof what, "%d runs: wall (floor: the waiting alone)", n);
-    bench_print(&(bench_row){what, wall / 1e3, "ms", TURNS * SPREAD_MS, goal});
-    snprintf(what, sizeof what, "%d runs: CPU a run", n);
-    bench_print(&(bench_row){what, cpu / n, "us", 0, 0});
-    snprintf(what, sizeof what, "%d runs: resident memory a run", n);
-    bench_print(
-        &(bench_row){what, (double)(peak - before) / n, "KiB", 0, n == 1000 ? 48 : 0});
-    snprintf(what, sizeof what, "%d runs: failed", n);
-    bench_print(&(bench_row){what, failed, "runs", 0, 0});
+    out->failed = wait_all(runs, n, &peak);
+    out->wall_us = bench_wall_us() - start;
+    out->cpu_us = bench_cpu_us() - cpu;
+    out->kib = (double)(peak - before) / n;
     for (int i = 0; i < n; i++)
         cadre_run_free(runs[i]);
     cadre_team_free(team);
     cadre_runtime_close(runtime);
-    bench_server_stop(&server);
     free(runs);
+}
+
+static void measure(int n)
+{
+    char what[80];
+    runs_cost cost;
+    bench_server server;
+    bench_server_start(
+        &server, &(bench_answers){.pieces = RUNS_PIECES, .spread_ms = RUNS_SPREAD_MS});
+    runs_measure(server.port, n, &cost);
+    bench_server_stop(&server);
+    double goal = n == 1000 ? 1.15 : 0;
+    snprintf(what, sizeof what, "%d runs: wall (floor: the waiting alone)", n);
+    bench_print(&(bench_row){what, cost.wall_us / 1e3, "ms",
+                             RUNS_TURNS * RUNS_SPREAD_MS, goal});
+    snprintf(what, sizeof what, "%d runs: CPU a run", n);
+    bench_print(&(bench_row){what, cost.cpu_us / n, "us", 0, 0});
+    snprintf(what, sizeof what, "%d runs: resident memory a run", n);
+    bench_print(&(bench_row){what, cost.kib, "KiB", 0, n == 1000 ? 48 : 0});
+    snprintf(what, sizeof what, "%d runs: failed", n);
+    bench_print(&(bench_row){what, cost.failed, "runs", 0, 0});
 }
 
 static int runs_run(int argc, char **argv)

@@ -1,6 +1,8 @@
 // The server that the benchmarks ask: one epoll loop, so that it costs little beside
 // what is measured. A request is answered by a chunked event stream of `pieces` deltas,
-// the first at once and the last, with the finish reason, after `spread_ms`.
+// the first at once and the last, with the call and the finish reason, after
+// `spread_ms`. Those that stream hang in a wheel of ticks, so a tick costs nothing for
+// those whose turn it is not.
 #include "bench.h"
 
 #include <errno.h>
@@ -21,7 +23,8 @@
 enum {
     TICK_MS = 10,
     MAX_FDS = 20000,
-    HEAD_BYTES = 8192
+    HEAD_BYTES = 8192,
+    WHEEL = 128 // ticks; no gap between two pieces is longer
 };
 
 typedef struct peer {
@@ -30,14 +33,16 @@ typedef struct peer {
     size_t n_head;
     char head[HEAD_BYTES];
     int pieces_left;
-    int ticks_left; // to the next piece
-    int next_due;   // list of those that stream; -1: the last
+    int call;     // the number of the call it is answered with; -1: text alone
+    int next_due; // list of those due in the same tick; -1: the last
 } peer;
 
 typedef struct server {
     int listener, epoll, timer;
-    int pieces, spread_ms;
-    int first_due;
+    bench_answers answers;
+    int n_answered;
+    int tick;
+    int due[WHEEL]; // the first of those whose next piece is due in that tick
     peer *peers[MAX_FDS];
 } server;
 
@@ -48,9 +53,14 @@ static const char delta[] =
     "data: {\"id\":\"c-1\",\"object\":\"chat.completion.chunk\",\"created\":1700000000,"
     "\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"word \"},"
     "\"finish_reason\":null}]}\n\n";
+static const char call_delta[] =
+    "data: {\"id\":\"c-1\",\"object\":\"chat.completion.chunk\",\"created\":1700000000,"
+    "\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,"
+    "\"id\":\"call_%d\",\"type\":\"function\",\"function\":{\"name\":\"note\","
+    "\"arguments\":\"{\\\"n\\\": %d}\"}}]},\"finish_reason\":null}]}\n\n";
 static const char ending[] =
     "data: {\"id\":\"c-1\",\"object\":\"chat.completion.chunk\",\"created\":1700000000,"
-    "\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}"
+    "\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"%s\"}"
     "]}"
     "\n\ndata: "
     "{\"choices\":[],\"usage\":{\"prompt_tokens\":10,\"completion_tokens\":5}}"
@@ -72,6 +82,19 @@ static size_t add_chunk(char *to, size_t size, const char *text)
     return (size_t)snprintf(to, size, "%zx\r\n%s\r\n", strlen(text), text);
 }
 
+static size_t add_ending(char *to, size_t size, const peer *p)
+{
+    char text[1024];
+    size_t n = 0;
+    if (p->call >= 0) {
+        snprintf(text, sizeof text, call_delta, p->call, p->call);
+        n = add_chunk(to, size, text);
+    }
+    snprintf(text, sizeof text, ending, p->call >= 0 ? "tool_calls" : "stop");
+    n += add_chunk(to + n, size - n, text);
+    return n + (size_t)snprintf(to + n, size - n, "0\r\n\r\n");
+}
+
 static void send_piece(const server *s, int fd, bool is_first)
 {
     char out[4096];
@@ -80,33 +103,37 @@ static void send_piece(const server *s, int fd, bool is_first)
     if (is_first)
         n = (size_t)snprintf(out, sizeof out, "%s", response_head);
     n += add_chunk(out + n, sizeof out - n, delta);
-    if (--p->pieces_left == 0) {
-        n += add_chunk(out + n, sizeof out - n, ending);
-        n += (size_t)snprintf(out + n, sizeof out - n, "0\r\n\r\n");
-    }
+    if (--p->pieces_left == 0)
+        n += add_ending(out + n, sizeof out - n, p);
     send_all(fd, out, n);
 }
 
 static int ticks_between(const server *s)
 {
-    int gaps = s->pieces > 1 ? s->pieces - 1 : 1;
-    int ticks = s->spread_ms / TICK_MS / gaps;
-    return ticks > 0 ? ticks : 1;
+    int gaps = s->answers.pieces > 1 ? s->answers.pieces - 1 : 1;
+    int ticks = s->answers.spread_ms / TICK_MS / gaps;
+    return ticks < 1 ? 1 : ticks < WHEEL ? ticks : WHEEL - 1;
+}
+
+static void set_due(server *s, int fd)
+{
+    int *first = &s->due[(s->tick + ticks_between(s)) % WHEEL];
+    s->peers[fd]->is_due = true;
+    s->peers[fd]->next_due = *first;
+    *first = fd;
 }
 
 static void answer(server *s, int fd)
 {
     peer *p = s->peers[fd];
-    p->pieces_left = s->pieces;
+    int nth = s->n_answered++ % (s->answers.n_calls + 1);
+    p->call = nth < s->answers.n_calls ? nth : -1;
+    p->pieces_left = s->answers.pieces;
     send_piece(s, fd, true);
-    while (s->spread_ms == 0 && p->pieces_left > 0)
+    while (s->answers.spread_ms == 0 && p->pieces_left > 0)
         send_piece(s, fd, false);
-    if (p->pieces_left == 0 || p->is_due)
-        return;
-    p->ticks_left = ticks_between(s);
-    p->is_due = true;
-    p->next_due = s->first_due;
-    s->first_due = fd;
+    if (p->pieces_left > 0 && !p->is_due)
+        set_due(s, fd);
 }
 
 static void close_peer(server *s, int fd)
@@ -117,20 +144,18 @@ static void close_peer(server *s, int fd)
 
 static void on_tick(server *s)
 {
-    int *at = &s->first_due;
-    while (*at >= 0) {
-        int fd = *at;
+    s->tick = (s->tick + 1) % WHEEL;
+    int fd = s->due[s->tick];
+    s->due[s->tick] = -1;
+    while (fd >= 0) {
         peer *p = s->peers[fd];
-        if (p->is_open && --p->ticks_left <= 0) {
+        int next = p->next_due;
+        p->is_due = false;
+        if (p->is_open && p->pieces_left > 0)
             send_piece(s, fd, false);
-            p->ticks_left = ticks_between(s);
-        }
-        if (!p->is_open || p->pieces_left == 0) {
-            p->is_due = false;
-            *at = p->next_due;
-        } else {
-            at = &p->next_due;
-        }
+        if (p->is_open && p->pieces_left > 0)
+            set_due(s, fd);
+        fd = next;
     }
 }
 
@@ -175,12 +200,9 @@ static void on_readable(server *s, int fd)
         take(s, fd, data, (size_t)n);
 }
 
-static void on_connection(server *s)
+static void add_peer(server *s, int fd)
 {
     int one = 1;
-    int fd = accept4(s->listener, NULL, NULL, SOCK_CLOEXEC);
-    if (fd < 0)
-        return;
     if (fd < MAX_FDS && s->peers[fd] == NULL)
         s->peers[fd] = calloc(1, sizeof(peer));
     if (fd >= MAX_FDS || s->peers[fd] == NULL) {
@@ -194,6 +216,14 @@ static void on_connection(server *s)
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
     struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
     epoll_ctl(s->epoll, EPOLL_CTL_ADD, fd, &event);
+}
+
+// Takes all that wait: were the backlog to overflow, a client would lose a second.
+static void on_connection(server *s)
+{
+    int fd = accept4(s->listener, NULL, NULL, SOCK_CLOEXEC);
+    for (; fd >= 0; fd = accept4(s->listener, NULL, NULL, SOCK_CLOEXEC))
+        add_peer(s, fd);
 }
 
 static void serve(server *s)
@@ -228,7 +258,7 @@ static int listen_on_loopback(int *port)
     struct sockaddr_in address = {.sin_family = AF_INET};
     socklen_t size = sizeof address;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof address) != 0 ||
         listen(fd, 4096) != 0 ||
         getsockname(fd, (struct sockaddr *)&address, &size) != 0) {
@@ -239,11 +269,13 @@ static int listen_on_loopback(int *port)
     return fd;
 }
 
-void bench_server_start(bench_server *out, int pieces, int spread_ms)
+void bench_server_start(bench_server *out, const bench_answers *answers)
 {
     static server s;
     struct rlimit files;
-    s = (server){.pieces = pieces, .spread_ms = spread_ms, .first_due = -1};
+    s = (server){.answers = *answers};
+    for (int i = 0; i < WHEEL; i++)
+        s.due[i] = -1;
     getrlimit(RLIMIT_NOFILE, &files);
     files.rlim_cur = files.rlim_max;
     setrlimit(RLIMIT_NOFILE, &files);

@@ -1,8 +1,7 @@
 // turn: one model turn over HTTP, against a bare libcurl client that sends the same
 // bodies to the same server in the same run.
-#include "bench.h"
+#include "bare.h"
 
-#include <curl/curl.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -10,13 +9,6 @@ enum {
     PIECES = 10,
     WARM_UP = 200
 };
-
-static size_t drop(char *data, size_t size, size_t n, void *ctx)
-{
-    (void)data;
-    (void)ctx;
-    return size * n;
-}
 
 // What cadre's first request is; the floor sends the same number of bytes.
 static const char body[] =
@@ -26,29 +18,16 @@ static const char body[] =
 
 static double floor_us(int port, int n)
 {
-    char url[64];
-    CURL *curl = curl_easy_init();
-    struct curl_slist *headers =
-        curl_slist_append(NULL, "Content-Type: application/json");
-    headers = curl_slist_append(headers, "Authorization: Bearer none");
-    snprintf(url, sizeof url, "http://127.0.0.1:%d/v1/chat/completions", port);
-    curl_easy_setopt(curl, CURLOPT_URL, url);
-    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
-    curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body);
-    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, drop);
+    bare_client client;
     double start = 0;
+    bare_open(&client, port);
     for (int i = -WARM_UP; i < n; i++) {
         if (i == 0)
             start = bench_cpu_us();
-        if (curl_easy_perform(curl) != CURLE_OK) {
-            fprintf(stderr, "cadre-bench: the bare client failed\n");
-            exit(1);
-        }
+        bare_ask(&client, body, sizeof body - 1);
     }
     double cpu = bench_cpu_us() - start;
-    curl_slist_free_all(headers);
-    curl_easy_cleanup(curl);
+    bare_close(&client);
     return cpu / n;
 }
 
@@ -131,7 +110,7 @@ static int turn_run(int argc, char **argv)
 {
     int n = argc > 0 ? (int)strtol(argv[0], NULL, 10) : 3000;
     bench_server server;
-    bench_server_start(&server, PIECES, 0);
+    bench_server_start(&server, &(bench_answers){.pieces = PIECES});
     bench_head("turn: a whole run of one model turn over HTTP, 10 pieces");
     double floor = floor_us(server.port, n);
     turns inside = {.n = n};

@@ -9,7 +9,6 @@ static const char text_fragment[] = "openai_chat text";
 static const char parts_fragment[] = "openai_chat parts";
 static const char reasoning_fragment[] = "openai_chat reasoning";
 static const char calls_fragment[] = "openai_chat calls";
-static const char renamed_fragment[] = "openai_chat renamed calls";
 
 typedef struct writer {
     const cdr_openai_model *model;
@@ -93,9 +92,7 @@ static void write_assistant(writer *to, const cadre_turn *turn)
         cadre_http_append_item(to->http, item, reasoning_fragment, write_reasoning);
     }
     if (turn->n_calls > 0)
-        cadre_http_append_turn(to->http, turn,
-                               turn->is_renamed ? renamed_fragment : calls_fragment,
-                               write_calls);
+        cadre_http_append_turn(to->http, turn, calls_fragment, write_calls);
     append(to->http, "}");
 }
 
@@ -258,16 +255,30 @@ static void write_turn(writer *to, const cadre_turn *turn)
     }
 }
 
+static void write_head(writer *to)
+{
+    const char *system = to->request->system;
+    append(to->http, to->model->head);
+    append(to->http, ",\"messages\":[");
+    if (is_blank(system))
+        return;
+    begin_message(to, "{\"role\":\"system\",\"content\":");
+    cadre_http_append_string(to->http, system);
+    append(to->http, "}");
+}
+
 static void write_messages(writer *to)
 {
     const cadre_request *request = to->request;
-    if (!is_blank(request->system)) {
-        begin_message(to, "{\"role\":\"system\",\"content\":");
-        cadre_http_append_string(to->http, request->system);
-        append(to->http, "}");
-    }
-    for (size_t i = 0; i < request->n_turns; i++)
+    size_t n_kept = cadre_http_kept_turns(to->http);
+    if (n_kept == 0)
+        write_head(to);
+    else
+        to->has_message = true;
+    for (size_t i = n_kept; i < request->n_turns; i++) {
         write_turn(to, &request->turns[i]);
+        cadre_http_keep_turns(to->http, i + 1);
+    }
 }
 
 static void write_tools(const writer *to)
@@ -335,8 +346,6 @@ cadre_status cdr_openai_encode(const void *state, const cadre_request *request,
     (void)err;
     cadre_http_set_url(http, "%s", to.model->url);
     write_headers(&to);
-    append(http, to.model->head);
-    append(http, ",\"messages\":[");
     write_messages(&to);
     append(http, "]");
     write_tools(&to);

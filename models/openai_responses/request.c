@@ -8,7 +8,6 @@
 static const char text_fragment[] = "openai_responses text";
 static const char parts_fragment[] = "openai_responses parts";
 static const char own_fragment[] = "openai_responses own turn";
-static const char renamed_fragment[] = "openai_responses renamed turn";
 static const char foreign_fragment[] = "openai_responses foreign turn";
 
 typedef struct writer {
@@ -196,13 +195,6 @@ static void write_turn_items(const cadre_turn *turn, cadre_http *http)
     json_decref(items);
 }
 
-static const char *fragment_of(const cadre_turn *turn)
-{
-    if (!turn->is_own)
-        return foreign_fragment;
-    return turn->is_renamed ? renamed_fragment : own_fragment;
-}
-
 static void write_results(writer *to, const cadre_turn *turn)
 {
     for (size_t i = 0; i < turn->n_calls; i++) {
@@ -225,7 +217,9 @@ static void write_turn(writer *to, const cadre_turn *turn)
         write_user(to, turn);
         break;
     case CADRE_TURN_ASSISTANT: // a user's turn stands before it
-        cadre_http_append_turn(to->http, turn, fragment_of(turn), write_turn_items);
+        cadre_http_append_turn(to->http, turn,
+                               turn->is_own ? own_fragment : foreign_fragment,
+                               write_turn_items);
         break;
     case CADRE_TURN_RESULTS:
         write_results(to, turn);
@@ -286,6 +280,30 @@ static void write_headers(const writer *to)
                               json_string_value(json_object_iter_value(at)));
 }
 
+static void write_head(const writer *to)
+{
+    const char *system = to->request->system;
+    append(to->http, to->model->head);
+    if (!is_blank(system)) {
+        append(to->http, ",\"instructions\":");
+        cadre_http_append_string(to->http, system);
+    }
+    append(to->http, ",\"input\":[");
+}
+
+static void write_input(writer *to)
+{
+    const cadre_request *request = to->request;
+    size_t n_kept = cadre_http_kept_turns(to->http);
+    if (n_kept == 0)
+        write_head(to);
+    to->has_item = n_kept > 0;
+    for (size_t i = n_kept; i < request->n_turns; i++) {
+        write_turn(to, &request->turns[i]);
+        cadre_http_keep_turns(to->http, i + 1);
+    }
+}
+
 cadre_status cdr_responses_encode(const void *state, const cadre_request *request,
                                   cadre_http *http, cadre_error *err)
 {
@@ -293,16 +311,10 @@ cadre_status cdr_responses_encode(const void *state, const cadre_request *reques
     (void)err;
     cadre_http_set_url(http, "%s", to.model->url);
     write_headers(&to);
-    append(http, to.model->head);
+    write_input(&to);
+    append(http, "]");
     write_format(&to);
     write_tools(&to);
-    if (!is_blank(request->system)) {
-        append(http, ",\"instructions\":");
-        cadre_http_append_string(http, request->system);
-    }
-    append(http, ",\"input\":[");
-    for (size_t i = 0; i < request->n_turns; i++)
-        write_turn(&to, &request->turns[i]);
-    append(http, "]}");
+    append(http, "}");
     return CADRE_OK;
 }

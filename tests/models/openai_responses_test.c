@@ -182,17 +182,17 @@ static void test_openai_responses__a_request_has_items_in_their_places(void)
     CHECK_TEXT(
         body,
         "{\"model\":\"m\",\"stream\":true,\"store\":false,\"include\":"
-        "[\"reasoning.encrypted_content\"],\"tools\":[{\"type\":\"function\",\"name\":"
-        "\"files__read\",\"strict\":false,\"description\":\"Reads\",\"parameters\":"
-        "{\"type\":\"object\",\"properties\":{}}}],\"instructions\":\"Be brief.\","
-        "\"input\":[" USER_INPUT ",{\"type\":\"reasoning\",\"id\":\"r1\"}," SAID
+        "[\"reasoning.encrypted_content\"],\"instructions\":\"Be brief.\",\"input\":"
+        "[" USER_INPUT ",{\"type\":\"reasoning\",\"id\":\"r1\"}," SAID
         ",{\"type\":\"function_call\",\"call_id\":\"c1\",\"name\":\"files__read\","
         "\"arguments\":\"{\\\"a\\\":1}\"},{\"type\":\"reasoning\",\"id\":\"r2\"},"
         "{\"type\":\"function_call\",\"call_id\":\"c2\",\"name\":\"add\",\"arguments\":"
         "\"{}\"},{\"type\":\"function_call_output\",\"call_id\":\"c1\",\"output\":"
         "\"Error: this call was interrupted. It has no result; it may or may not have "
         "run.\"},{\"type\":\"function_call_output\",\"call_id\":\"c2\",\"output\":"
-        "\"seen\"}]}");
+        "\"seen\"}],\"tools\":[{\"type\":\"function\",\"name\":\"files__read\","
+        "\"strict\":false,\"description\":\"Reads\",\"parameters\":{\"type\":"
+        "\"object\",\"properties\":{}}}]}");
     free(body);
 }
 

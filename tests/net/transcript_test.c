@@ -92,7 +92,7 @@ static void make(fixture *f)
     const cadre_request request = {
         .system = "", .items = f->items, .n_items = f->n, .model = MODEL};
     f->outline[0] = '\0';
-    if (!CHECK_OK(cdr_transcript_init(&f->made, &request, &err), &err))
+    if (!CHECK_OK(cdr_transcript_update(&f->made, &request, f->n, &err), &err))
         return;
     for (size_t i = 0; i < f->made.n_turns; i++)
         outline_turn(f, &f->made.turns[i]);

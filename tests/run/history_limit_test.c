@@ -2,6 +2,8 @@
 // long.
 #include "support/check.h"
 #include "support/folder.h"
+#include "support/http_server.h"
+#include "support/wire_talk.h"
 #include "support/written_team.h"
 
 #include "base/buf.h"
@@ -145,6 +147,8 @@ static void test_too_long__is_tried_once_more_with_half_of_the_history(void)
                "tool call00001: 5\n");
     CHECK_TEXT(recorder_text(&t.recorder, CADRE_EVENT_RETRY),
                "solo: 1 context_length\n");
+    CHECK_INT(t.result->usage.model_calls, 6);
+    CHECK_INT(t.result->usage.tool_calls, 5);
     team_case_close(&t);
 }
 
@@ -190,6 +194,54 @@ static void test_too_long__may_happen_once_in_each_turn(void)
     CHECK_CONTAINS(t.err.text, "nothing of its history can be left out");
     CHECK_INT(driven_count("solo"), 7);
     team_case_close(&t);
+}
+
+static void add_answer(http_server *server, const char *provider, const char *text,
+                       const char *arguments)
+{
+    const cadre_tool_call call = {"c1", "add", arguments};
+    char *answer = wire_talk_answer(provider, text, arguments ? &call : NULL);
+    http_server_add_answer(server, 200, NULL, "application/json", answer);
+    free(answer);
+}
+
+// Each provider has its own words for it.
+static void check_words(const cadre_model_ops *ops, void *ctx)
+{
+    char model[64];
+    (void)ctx;
+    http_server *server = http_server_start(NULL);
+    add_answer(server, ops->provider, "One.", "{\"a\":1,\"b\":1}");
+    add_answer(server, ops->provider, "Two.", "{\"a\":2,\"b\":2}");
+    http_server_add_answer(server, 400, NULL, "application/json",
+                           wire_talk_too_long(ops->provider));
+    add_answer(server, ops->provider, "Done.", NULL);
+    team_case_open(&t);
+    team_case_add_adder(&t, &adds);
+    (void)snprintf(model, sizeof model, "%s/m", ops->provider);
+    cadre_team_add_model(t.team, CADRE_MODEL(.name = "m", .model = model,
+                                             .base_url = http_server_url(server),
+                                             .api_key_env = ""));
+    cadre_team_add_llm(
+        t.team, CADRE_LLM(.name = "solo", .model = "m", .tools = CADRE_NAMES("add")));
+    team_case_run(&t, "go");
+    CHECK_OK(t.status, &t.err);
+    const http_request *last = http_server_request(server, 3);
+    if (CHECK(last != NULL)) {
+        char *outline = wire_talk_outline(ops->provider, last->body);
+        CHECK_TEXT(outline, "user go\n"
+                            "assistant Two.\n"
+                            "call #1 add {\"a\":2,\"b\":2}\n"
+                            "result #1 4");
+        free(outline);
+    }
+    team_case_close(&t);
+    http_server_stop(server);
+}
+
+static void test_too_long__is_understood_of_every_provider(void)
+{
+    wire_talk_each(check_words, NULL);
 }
 
 // --- Resumed ---
@@ -402,6 +454,7 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_too_long__twice_fails_and_names_the_setting),
     CHECK_TEST(test_too_long__with_nothing_to_leave_out_is_not_tried_again),
     CHECK_TEST(test_too_long__may_happen_once_in_each_turn),
+    CHECK_TEST(test_too_long__is_understood_of_every_provider),
     CHECK_TEST(test_resume__sends_what_the_first_run_sent_after_a_failure),
     CHECK_TEST(test_resume__sends_what_the_first_run_sent_under_a_limit),
     CHECK_TEST(test_resume__of_a_script_that_failed_once_ends_alike),

@@ -25,7 +25,7 @@ typedef struct speaker {
     const char *to;    // whom it hands over to
     bool is_fresh;     // its conversation is a new one after each text
     int n_asked;
-    char *last;   // what it was sent last, without what marks the end of a cache
+    char *last;   // what it was sent last
     int n_breaks; // how often that was not the beginning of what came next
 } speaker;
 
@@ -149,11 +149,41 @@ static cadre_team *make_team(cadre_runtime *runtime, const char *url,
 
 // --- What was sent ---
 
-// Providers keep what stands before a mark, so the marks themselves move.
-static void leave_marks_out(char *body)
+// Marks of a cache move, so they are left out where texts are compared.
+static void leave_marks_out(char *text)
 {
-    for (char *at = strstr(body, MARK); at != NULL; at = strstr(at, MARK))
+    for (char *at = strstr(text, MARK); at != NULL; at = strstr(at, MARK))
         memmove(at, at + sizeof MARK - 1, strlen(at + sizeof MARK - 1) + 1);
+}
+
+// Where the next mark stands, from `*at` on, as a place in the text without marks;
+// -1: there is none.
+static long next_mark(const char *text, const char **at, int *n_marks)
+{
+    const char *mark = strstr(*at, MARK);
+    if (mark == NULL)
+        return -1;
+    *at = mark + sizeof MARK - 1;
+    return mark - text - (long)(sizeof MARK - 1) * (*n_marks)++;
+}
+
+// What one request had written to the cache, up to its last mark, the next one finds
+// there: it has a mark in that place, too.
+static void check_marks(const char *messages, const char *before)
+{
+    const char *at = before;
+    int n_marks = 0;
+    long last = -1;
+    for (long mark = 0; mark >= 0; mark = next_mark(before, &at, &n_marks))
+        last = mark;
+    if (n_marks == 0)
+        return;
+    bool is_there = false;
+    at = messages;
+    n_marks = 0;
+    for (long mark = 0; mark >= 0; mark = next_mark(messages, &at, &n_marks))
+        is_there = is_there || mark == last;
+    CHECK(is_there);
 }
 
 static bool begins_with(const char *text, const char *part)
@@ -173,26 +203,37 @@ static void check_rest(const char *body, const char *messages, const char *befor
     CHECK_TEXT(at + strlen(messages), at_before + strlen(messages_before));
 }
 
+static void check_next(speaker *who, const char *body)
+{
+    char *messages = wire_talk_messages(provider, body);
+    char *before = wire_talk_messages(provider, who->last);
+    check_rest(body, messages, who->last, before);
+    char *bare = strdup(messages);
+    char *bare_before = strdup(before);
+    leave_marks_out(bare);
+    leave_marks_out(bare_before);
+    if (begins_with(bare, bare_before))
+        check_marks(messages, before);
+    else
+        who->n_breaks++;
+    free(bare);
+    free(bare_before);
+    free(before);
+    free(messages);
+}
+
 static void check_request(const http_request *request)
 {
     speaker *who = speaker_of(request->body);
     if (!CHECK(who != NULL))
         return;
-    char *body = strdup(request->body);
-    leave_marks_out(body);
-    char *messages = wire_talk_messages(provider, body);
     size_t length = strlen(who->cycle);
     bool is_new = who->is_fresh && (size_t)who->n_asked % length == 0;
-    if (who->last != NULL && !is_new) {
-        char *before = wire_talk_messages(provider, who->last);
-        who->n_breaks += !begins_with(messages, before);
-        check_rest(body, messages, who->last, before);
-        free(before);
-    }
+    if (who->last != NULL && !is_new)
+        check_next(who, request->body);
     who->n_asked++;
-    free(messages);
     free(who->last);
-    who->last = body;
+    who->last = strdup(request->body);
 }
 
 static void hold_session(http_server *server, int max_history_tokens)

@@ -10,6 +10,7 @@
 // (300). A team that fails is made again by its own seed, with CADRE_TEST_TEAMS=1; what
 // is done to it is drawn too, but threads are as quick as they are.
 #include "support/check.h"
+#include "support/kept_views.h"
 #include "support/random_trial.h"
 #include "support/random_work.h"
 #include "support/watchdog.h"
@@ -197,6 +198,8 @@ static void test_random__runs_end_and_their_records_keep_the_rules(void)
         random_team_fini(&plan);
     }
     watchdog_stop();
+    if (n >= N_TEAMS)
+        CHECK(kept_views_count() > n); // else there was nothing to compare
 }
 
 int main(void)

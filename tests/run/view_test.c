@@ -1,7 +1,9 @@
 // The view: what a model is shown of a conversation, rule by rule.
 #include "support/check.h"
+#include "support/kept_views.h"
 #include "support/team_case.h"
 
+#include "run/view.h"
 #include "team/runtime.h"
 
 #include <stdlib.h>
@@ -95,17 +97,13 @@ static cadre_status cut_commit(void *state, cadre_commit *commit, cadre_error *e
     return cut.ops->commit(state, commit, err);
 }
 
-// The first run loses its store after its answer; the second goes on in its session.
-static void test_view__a_call_without_a_result_gets_a_synthetic_one(void)
+// A run of solo's, in session "s", that loses its store after the first answer.
+static void cut_in_mid_turn(void)
 {
-    team_case_open(&t);
-    memset(&adds, 0, sizeof adds);
-    team_case_add_adder(&t, &adds);
-    cadre_team_add_llm(t.team, CADRE_LLM(.name = "solo", .model = DRIVEN_MODEL,
-                                         .tools = CADRE_NAMES("add")));
+    static cadre_store_ops ops;
     DRIVEN("solo", "call add {\"a\":1,\"b\":1}\ncall add {\"a\":2,\"b\":2}",
            "say never", "say going on");
-    cadre_store_ops ops = *t.runtime->store_ops;
+    ops = *t.runtime->store_ops;
     cut = (cut_store){t.runtime->store_ops, t.runtime->store, 3};
     ops.commit = cut_commit;
     t.runtime->store_ops = &ops;
@@ -114,6 +112,17 @@ static void test_view__a_call_without_a_result_gets_a_synthetic_one(void)
     t.status = cadre_run_wait(t.run, &t.result, &t.err);
     CHECK_STATUS(t.status, CADRE_ESTORE, &t.err);
     cut.left = 1000;
+}
+
+// The second run goes on in the session of the first.
+static void test_view__a_call_without_a_result_gets_a_synthetic_one(void)
+{
+    team_case_open(&t);
+    memset(&adds, 0, sizeof adds);
+    team_case_add_adder(&t, &adds);
+    cadre_team_add_llm(t.team, CADRE_LLM(.name = "solo", .model = DRIVEN_MODEL,
+                                         .tools = CADRE_NAMES("add")));
+    cut_in_mid_turn();
     size_t n = driven_count("solo");
     DRIVEN("solo", "say going on");
     team_case_run_with(&t, CADRE_RUN(.input = "u2", .session = "s"));
@@ -230,6 +239,132 @@ static void test_view__a_tools_delegate_speaks_behind_the_results(void)
     team_case_close(&t);
 }
 
+// --- Views that are kept ---
+
+static cadre_status compare_views(void *ctx, cadre_frame *frame, cadre_model_hook *call,
+                                  cadre_error *err)
+{
+    (void)ctx;
+    (void)call;
+    (void)err;
+    kept_views_check(frame);
+    return CADRE_OK;
+}
+
+static const cadre_hooks comparing = {.struct_size = sizeof comparing,
+                                      .before_model = compare_views};
+
+static cadre_status ask_oneself(void *ctx, cadre_frame *frame, const json_t *arguments,
+                                cadre_error *err)
+{
+    (void)ctx;
+    (void)arguments;
+    return cadre_frame_delegate(frame, CADRE_CALL(.agent = cadre_frame_agent(frame)),
+                                NULL, err);
+}
+
+// It asks twice in the conversation that its caller's other tool brings its result to.
+static void test_view__one_that_is_kept_learns_of_results_that_come_late(void)
+{
+    size_t n_before = kept_views_count();
+    team_case_open(&t);
+    cadre_team_set_hooks(t.team, &comparing);
+    memset(&adds, 0, sizeof adds);
+    team_case_add_adder(&t, &adds);
+    cadre_team_add_tool(
+        t.team,
+        CADRE_TOOL(.name = "again", .description = "Asks itself", .run = ask_oneself));
+    cadre_team_add_tool(t.team, CADRE_TOOL(.name = "late", .description = "Comes late",
+                                           .run = come_late));
+    cadre_team_add_llm(t.team, CADRE_LLM(.name = "solo", .model = DRIVEN_MODEL,
+                                         .tools = CADRE_NAMES("again", "late", "add")));
+    DRIVEN("solo", "call again\ncall late", "call add {\"a\":2,\"b\":2}\ngate",
+           "say aside done", "say all done");
+    if (team_case_start(&t, CADRE_RUN(.input = "hi")) == NULL)
+        return;
+    const cadre_event *event = NULL;
+    do {
+        CHECK_OK(cadre_run_next(t.run, &event, NULL), NULL);
+        recorder_add(&t.recorder, event);
+    } while (event->type != CADRE_EVENT_TOOL_RESULT);
+    driven_release();
+    team_case_finish(&t);
+    CHECK_OK(t.status, &t.err);
+    CHECK_CONTAINS(driven_request("solo", 1), "tool call00002: Interrupted");
+    CHECK_CONTAINS(driven_request("solo", 2), "tool call00001: Interrupted");
+    CHECK_CONTAINS(driven_request("solo", 2), "tool call00002: late\n");
+    kept_views_close();
+    CHECK_INT(kept_views_count() - n_before, 8); // each frame's second, four histories
+    team_case_close(&t);
+}
+
+static void test_view__one_that_is_kept_begins_anew_with_the_users_next_turn(void)
+{
+    size_t n_before = kept_views_count();
+    team_case_open(&t);
+    cadre_team_set_hooks(t.team, &comparing);
+    memset(&adds, 0, sizeof adds);
+    team_case_add_adder(&t, &adds);
+    cadre_team_add_llm(t.team, CADRE_LLM(.name = "solo", .model = DRIVEN_MODEL,
+                                         .history = CADRE_HISTORY_LAST,
+                                         .tools = CADRE_NAMES("add")));
+    DRIVEN("solo", "call add {\"a\":1,\"b\":1}",
+           "say hm\ncall add {\"a\":2,\"b\":2}\ngate", "call add {\"a\":3,\"b\":3}",
+           "say two");
+    if (team_case_start(&t, CADRE_RUN(.input = "hi")) == NULL)
+        return;
+    CHECK(driven_await_held(1));
+    CHECK_OK(
+        cadre_trace_send(t.runtime, cadre_run_trace_id(t.run), "And this.", NULL, NULL),
+        NULL);
+    driven_release();
+    team_case_finish(&t);
+    CHECK_OK(t.status, &t.err);
+    CHECK_CONTAINS(driven_request("solo", 1), "user: hi\n");
+    size_t last = driven_count("solo") - 1;
+    CHECK_LACKS(driven_request("solo", last), "user: hi\n");
+    CHECK_CONTAINS(driven_request("solo", last), "user: And this.\n");
+    kept_views_close();
+    CHECK_INT(kept_views_count() - n_before, 4 * last);
+    team_case_close(&t);
+}
+
+static cdr_view_place settled; // of the view that was made last
+
+static cadre_status note_settled(void *ctx, cadre_frame *frame, cadre_model_hook *call,
+                                 cadre_error *err)
+{
+    cdr_view view = {.n_items = 0};
+    (void)ctx;
+    (void)call;
+    cadre_status status = cdr_view_update(&view, frame, CADRE_HISTORY_ALL, err);
+    settled = view.settled;
+    cdr_view_fini(&view);
+    return status;
+}
+
+static const cadre_hooks noting = {.struct_size = sizeof noting,
+                                   .before_model = note_settled};
+
+// Else each request would look at all that was said since.
+static void test_view__a_call_that_never_gets_a_result_is_settled(void)
+{
+    team_case_open(&t);
+    cadre_team_set_hooks(t.team, &noting);
+    cadre_team_add_llm(t.team, CADRE_LLM(.name = "solo", .model = DRIVEN_MODEL,
+                                         .tools = CADRE_NAMES("add")));
+    memset(&adds, 0, sizeof adds);
+    team_case_add_adder(&t, &adds);
+    cut_in_mid_turn();
+    CHECK_INT(settled.n_messages, 1); // u1
+    DRIVEN("solo", "say going on");
+    team_case_run_with(&t, CADRE_RUN(.input = "u2", .session = "s"));
+    CHECK_OK(t.status, &t.err);
+    CHECK_INT(settled.n_messages, 3); // u1, the calls, u2
+    CHECK_INT(settled.n_items, 5);    // and their two synthetic results
+    team_case_close(&t);
+}
+
 static const CU_TestInfo tests[] = {
     CHECK_TEST(test_view__all_has_own_words_and_the_others_final_ones),
     CHECK_TEST(test_view__own_leaves_the_others_out),
@@ -238,6 +373,9 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_view__a_call_without_a_result_gets_a_synthetic_one),
     CHECK_TEST(test_view__a_fork_does_not_see_what_comes_after_it),
     CHECK_TEST(test_view__a_tools_delegate_speaks_behind_the_results),
+    CHECK_TEST(test_view__one_that_is_kept_learns_of_results_that_come_late),
+    CHECK_TEST(test_view__one_that_is_kept_begins_anew_with_the_users_next_turn),
+    CHECK_TEST(test_view__a_call_that_never_gets_a_result_is_settled),
     CU_TEST_INFO_NULL,
 };
 

@@ -12,7 +12,8 @@
 #define MAX_ITEMS 512
 #define TOKENS 16 // of each item of the fixture but those that say otherwise
 
-// A history: user turns "u0", inputs "i1", others' words "s2", rounds "a3 r3".
+// A history: user turns "u0", inputs "i1", others' words "s2", reports "p3", rounds
+// "a4 r5".
 typedef struct fixture {
     cadre_message messages[MAX_ITEMS];
     cadre_request_item items[MAX_ITEMS];
@@ -42,6 +43,7 @@ static void add_sized(char letter, cadre_role role, cadre_rendering rendering,
     f.messages[at] = (cadre_message){.id = "m",
                                      .text = f.texts[at],
                                      .reasoning = "",
+                                     .agent = letter == 'p' ? "clerk" : "",
                                      .role = role,
                                      .is_input = letter == 'i'};
     f.items[at] = (cadre_request_item){&f.messages[at], f.texts[at], rendering, NULL};
@@ -50,7 +52,7 @@ static void add_sized(char letter, cadre_role role, cadre_rendering rendering,
 static void add(const char *letters)
 {
     for (; *letters != '\0'; letters++) {
-        if (*letters == 'u' || *letters == 'i')
+        if (*letters == 'u' || *letters == 'i' || *letters == 'p')
             add_sized(*letters, CADRE_ROLE_USER, CADRE_AS_USER, TOKENS);
         else if (*letters == 's')
             add_sized('s', CADRE_ROLE_ASSISTANT, CADRE_AS_SPEECH, TOKENS);
@@ -63,7 +65,7 @@ static void add(const char *letters)
 
 static const char *look(size_t n_settled, int64_t max)
 {
-    const cdr_window_view view = {f.items, f.n, f.n, n_settled};
+    const cdr_window_view view = {f.items, f.n, f.n, n_settled, 0};
     CHECK(cdr_window_update(&f.window, &view, max));
     f.outline[0] = '\0';
     for (size_t i = 0; i < f.window.n_items; i++) {
@@ -102,6 +104,8 @@ static void test_window__the_last_user_turn_and_the_last_input_stay(void)
     open_fixture();
     add("usuisarar");
     CHECK_TEXT(look(0, 6 * TOKENS), "u0 u2 i3 a7 r8");
+    add("par");
+    CHECK_TEXT(look(0, 6 * TOKENS), "u0 u2 i3 a10 r11");
     cdr_window_fini(&f.window);
 }
 
@@ -131,7 +135,7 @@ static void test_window__what_hooks_add_is_always_sent(void)
     open_fixture();
     add("uarar");
     add_sized('u', CADRE_ROLE_USER, CADRE_AS_USER, 60);
-    const cdr_window_view view = {f.items, 6, 5, 0};
+    const cdr_window_view view = {f.items, 6, 5, 0, 0};
     CHECK(cdr_window_update(&f.window, &view, 4 * TOKENS));
     CHECK_INT(f.window.n_items, 4); // u0 a3 r4 and the hook's
     CHECK(f.window.items[3].message == &f.messages[5]);
@@ -167,24 +171,45 @@ static uint32_t next_random(uint32_t *state)
     return *state >> 8;
 }
 
+// What a window had said of its next update: so many items stay, unless its edition
+// changes.
+typedef struct promise {
+    const cadre_message *messages[MAX_ITEMS];
+    size_t n;
+    unsigned edition;
+} promise;
+
+static void check_promise(promise *made)
+{
+    if (made->edition == f.window.edition)
+        for (size_t i = 0; i < made->n; i++)
+            CHECK(f.window.items[i].message == made->messages[i]);
+    made->edition = f.window.edition;
+    made->n = f.window.n_settled;
+    for (size_t i = 0; i < made->n; i++)
+        made->messages[i] = f.window.items[i].message;
+}
+
 // Brought up to date at some moments, with more or less of it settled, it is what an
 // empty one is at once.
 static void test_window__follows_from_the_items_alone(void)
 {
-    static const char *const pieces[] = {"u", "i", "s", "a", "ar", "arr"};
+    static const char *const pieces[] = {"u", "i", "s", "p", "a", "ar", "arr"};
     uint32_t random = 1;
     for (int round = 0; round < 300; round++) {
         open_fixture();
         int64_t max = 40 + next_random(&random) % 400;
         size_t settled = 0;
+        promise made = {.n = 0};
         while (f.n < 80) {
             size_t n_before = f.n;
-            add(pieces[next_random(&random) % 6]);
+            add(pieces[next_random(&random) % 7]);
             if (next_random(&random) % 3 != 0)
                 continue;
             settled = next_random(&random) % 2 == 0 ? n_before : settled;
             char *kept = strdup(look(settled, max));
             int64_t tokens = f.window.tokens;
+            check_promise(&made);
             cdr_window whole = f.window;
             memset(&f.window, 0, sizeof f.window);
             CHECK_TEXT(look(0, max), kept);
@@ -205,10 +230,16 @@ static void test_window__begins_anew_for_other_items_or_another_limit(void)
     CHECK_TEXT(look(f.n, 5 * TOKENS), "u0 a5 r6");
     CHECK_TEXT(look(f.n, 7 * TOKENS), "u0 a1 r2 a3 r4 a5 r6");
     // The view begins elsewhere, as one does that shows the last turn on.
-    const cdr_window_view view = {f.items + 1, 6, 6, 6};
+    const cdr_window_view view = {f.items + 1, 6, 6, 6, 1};
     CHECK(cdr_window_update(&f.window, &view, 6 * TOKENS));
     CHECK_INT(f.window.n_items, 6);
     CHECK(!f.window.is_cut);
+    // Less is settled than was, so it may be something else.
+    CHECK_TEXT(look(f.n, 7 * TOKENS), "u0 a1 r2 a3 r4 a5 r6");
+    f.n = 3;
+    add_sized('u', CADRE_ROLE_USER, CADRE_AS_USER, 50);
+    CHECK_TEXT(look(3, 7 * TOKENS), "u0 a1 r2 u3");
+    CHECK_INT(f.window.tokens, 3 * TOKENS + 50);
     cdr_window_fini(&f.window);
 }
 

@@ -66,9 +66,10 @@ cadre_status model_encode(const cadre_model_ops *ops, const void *state,
                           const cadre_request *request, cadre_http *http,
                           cadre_error *err)
 {
-    cdr_transcript transcript;
+    cdr_transcript transcript = {.n_turns = 0};
     cadre_request shown = *request;
-    cadre_status status = cdr_transcript_init(&transcript, request, err);
+    cadre_status status =
+        cdr_transcript_update(&transcript, request, request->n_items, err);
     if (status != CADRE_OK)
         return status;
     shown.turns = transcript.turns;

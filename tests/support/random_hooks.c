@@ -1,6 +1,7 @@
 // See random_hooks.h.
 #include "support/random_hooks.h"
 
+#include "support/kept_views.h"
 #include "support/random_model.h"
 
 #include "cadre/state.h"
@@ -79,6 +80,7 @@ static cadre_status before_model(void *ctx, cadre_frame *frame, cadre_model_hook
                                  cadre_error *err)
 {
     (void)ctx;
+    kept_views_check(frame);
     dice d = dice_at(frame, "before_model", call->turn);
     cadre_status status = do_any(frame, &d, err);
     int what = dice_throw(&d, 100);

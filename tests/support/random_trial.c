@@ -3,6 +3,7 @@
 
 #include "support/check.h"
 #include "support/faulty_disk.h"
+#include "support/kept_views.h"
 #include "support/mortal_store.h"
 #include "support/random_trouble.h"
 #include "support/random_work.h"
@@ -62,6 +63,7 @@ void random_trial_close(random_trial *t)
 {
     cadre_team_free(t->team);
     cadre_runtime_close(t->runtime);
+    kept_views_close();
     random_work_close();
     if (t->is_file)
         folder_remove(&t->folder);

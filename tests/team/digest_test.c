@@ -213,6 +213,7 @@ static const change changes[] = {
     {"Adds.", "Sums.", false, true},
     {"b: {type: string}", "b: {type: number}", false, true},
     {"instructions: Ask.", "instructions: Ask., max_turns: 3", false, true},
+    {"instructions: Ask.", "instructions: Ask., max_history_tokens: 900", false, true},
     {"name: desk\n", "name: desk\ninputs: {city: {default: Rome}}\n", false, true},
     {"name: desk\n", "name: desk\nstate: {n: {reducer: sum}}\n", true, true},
     {"name: desk\n", "name: desk\nstate: {n: {default: 1}}\n", false, true},

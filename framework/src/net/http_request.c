@@ -21,7 +21,43 @@ void cdr_http_fini(cadre_http *http)
 {
     cdr_arena_fini(&http->arena);
     cdr_buf_fini(&http->body);
+    free(http->ends);
     cdr_http_init(http);
+}
+
+void cdr_http_rewind(cadre_http *http, size_t n_turns, bool keeps)
+{
+    if (http->failed)
+        n_turns = 0;
+    if (http->n_ends > n_turns)
+        http->n_ends = n_turns;
+    http->body.len = http->n_ends > 0 ? http->ends[http->n_ends - 1] : 0;
+    http->body.failed = false;
+    cdr_arena_fini(&http->arena);
+    http->url = NULL;
+    http->n_headers = 0;
+    http->keeps = keeps;
+    http->failed = false;
+}
+
+size_t cadre_http_kept_turns(const cadre_http *http)
+{
+    return http ? http->n_ends : 0;
+}
+
+void cadre_http_keep_turns(cadre_http *http, size_t n_turns)
+{
+    if (!http || !http->keeps || http->failed || n_turns != http->n_ends + 1)
+        return;
+    if (http->n_ends == http->ends_capacity) {
+        size_t capacity = http->ends_capacity == 0 ? 64 : 2 * http->ends_capacity;
+        size_t *ends = realloc(http->ends, capacity * sizeof(*ends));
+        if (!ends)
+            return; // what is not kept is written again
+        http->ends = ends;
+        http->ends_capacity = capacity;
+    }
+    http->ends[http->n_ends++] = http->body.len;
 }
 
 void cadre_http_set_url(cadre_http *http, const char *format, ...)
@@ -202,12 +238,15 @@ void cadre_http_append_item(cadre_http *http, const cadre_request_item *item,
 void cadre_http_append_turn(cadre_http *http, const cadre_turn *turn,
                             const char *format, cadre_turn_writer write)
 {
-    if (!http || !turn || !write || turn->n_items != 1 ||
-        append_made(http, turn->items[0], format))
+    if (!http || !turn || !write || turn->n_items != 1)
+        return;
+    const cadre_request_item *item = turn->items[0];
+    if (!turn->is_renamed && append_made(http, item, format))
         return;
     size_t start = http->body.len;
     write(turn, http);
-    keep_made(http, turn->items[0], format, start);
+    if (!turn->is_renamed)
+        keep_made(http, item, format, start);
 }
 
 void cdr_fragments_fini(cdr_fragments *fragments)

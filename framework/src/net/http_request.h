@@ -17,11 +17,18 @@ struct cadre_http {
     cdr_http_header headers[CDR_HTTP_MAX_HEADERS];
     size_t n_headers;
     cdr_buf body;
+    size_t *ends; // of turns in the body that stay there; see cadre_http_keep_turns
+    size_t n_ends, ends_capacity;
+    bool keeps;  // it will be written again
     bool failed; // no memory, or too many headers
 };
 
 void cdr_http_init(cadre_http *http);
 void cdr_http_fini(cadre_http *http);
+
+// Makes it ready to be written again: of the body that was written at most the first
+// `n_turns` turns stay. `keeps`: this one's may stay the next time.
+void cdr_http_rewind(cadre_http *http, size_t n_turns, bool keeps);
 
 // What a message's rendering became in one format; a list hangs on the message and is
 // only ever added to. `format` is compared by identity.

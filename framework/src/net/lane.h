@@ -1,7 +1,7 @@
 // A lane: one multi handle of libcurl with its transfers, in the network's loop.
 //
 // A multi handle is not flat in its number of transfers, so there is one for about
-// CDR_LANE_TRANSFERS of them. Thread: the network's.
+// CDR_LANE_TRANSFERS of them. Thread: its loop's.
 #ifndef CDR_LANE_H
 #define CDR_LANE_H
 

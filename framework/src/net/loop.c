@@ -1,4 +1,4 @@
-// The network thread's own state: sockets, timers, lanes and the transfers that run.
+// A network thread's own state: sockets, timers, lanes and the transfers that run.
 #include "net/loop.h"
 
 #include "base/clock.h"
@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define N_EVENTS 64
-#define MAX_IDLE_EASIES 128 // 16 KiB each
+#define IDLE_EASIES 128 // 16 KiB each; kept beyond as many as run
 
 static int64_t now_ms(void)
 {
@@ -280,7 +280,7 @@ static cdr_easy *take_easy(cdr_loop *loop)
 static void give_easy_back(cdr_loop *loop, cdr_easy *easy)
 {
     cdr_easy_release(easy);
-    if (loop->n_idle_easies >= MAX_IDLE_EASIES) {
+    if (loop->n_idle_easies >= IDLE_EASIES + loop->n_running) {
         cdr_easy_free(easy);
         return;
     }
@@ -335,6 +335,7 @@ void cdr_loop_start(cdr_loop *loop, cdr_transfer *transfer)
     if (loop->running)
         loop->running->previous = transfer;
     loop->running = transfer;
+    loop->n_running++;
     cdr_loop_set_timer(loop, transfer);
 }
 
@@ -356,6 +357,7 @@ void cdr_loop_finish(cdr_loop *loop, cdr_transfer *transfer, CURLcode code)
         loop->running = transfer->next;
     if (transfer->next)
         transfer->next->previous = transfer->previous;
+    loop->n_running--;
     transfer->easy = NULL;
     transfer->loop = NULL;
     end(transfer, &outcome, easy, loop);

@@ -1,4 +1,4 @@
-// The network thread's own state: sockets, timers, lanes and the transfers that run.
+// A network thread's own state: sockets, timers, lanes and the transfers that run.
 //
 // Rules:
 // 1. Nothing here is touched by another thread after cdr_loop_init and before
@@ -35,6 +35,7 @@ typedef struct cdr_loop {
     cdr_easy *idle_easies;
     int n_idle_easies;
     cdr_transfer *running;
+    int n_running;
 } cdr_loop;
 
 cadre_status cdr_loop_init(cdr_loop *loop, cadre_error *err);
@@ -83,7 +84,7 @@ curl_socket_t cdr_loop_open_socket(void *loop, curlsocktype purpose,
                                    struct curl_sockaddr *address);
 int cdr_loop_close_socket(void *loop, curl_socket_t fd);
 
-// Drops the network thread's hold on a transfer (network.c).
+// Drops the network thread's hold on a transfer (network_thread.c).
 void cdr_network_forget(cdr_transfer *transfer);
 
 #endif

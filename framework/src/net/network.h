@@ -1,12 +1,12 @@
-// The network: one thread runs all HTTP transfers for callers that block.
+// The network: its threads run all HTTP transfers for callers that block.
 //
-// curl_multi_socket_action over epoll; submissions and cancels come by two lists and
-// an eventfd (a cancel may overtake its submission). Transfers are spread over multi
-// handles ("lanes") of about 1,000, since one is not flat in its number of transfers;
-// one thread serves all lanes. Easy handles are kept and reused.
+// curl_multi_socket_action over epoll. A thread has several multi handles ("lanes"),
+// since one is not flat in its number of transfers. There is one thread until that is
+// busy most of the time, then one more, up to one for each processor. A transfer stays
+// with its thread. Easy handles are kept and reused.
 //
 // Rules:
-// 1. A transfer's handler runs on the network thread, with no lock held, and must
+// 1. A transfer's handler runs on its network thread, with no lock held, and must
 //    neither block nor call back into the network, except cdr_transfer_cancel.
 // 2. `done` is called exactly once, last; after it nothing of the transfer is touched.
 // 3. Cancel and resume are allowed from any thread until cdr_transfer_free, also
@@ -86,12 +86,25 @@ typedef struct cdr_transfer_handler {
     void (*done)(void *ctx, const cdr_transfer_end *end);
 } cdr_transfer_handler;
 
-// Starts the network thread. Refuses a libcurl whose TLS is not OpenSSL's: the others
-// parse the CA bundle for each connection.
+// 0 means the default.
+typedef struct cdr_network_limits {
+    int max_threads;  // 0: one for each processor; at most 16
+    int busy_percent; // 0: 70; who works so much of the time is not given more
+} cdr_network_limits;
+
+// Starts the first network thread. Refuses a libcurl whose TLS is not OpenSSL's: the
+// others parse the CA bundle for each connection.
 cadre_status cdr_network_open(cdr_network **out, cadre_error *err);
 
-// Cancels what runs, waits for the thread, frees. NULL ok.
+// The same with other limits; NULL: all defaults.
+cadre_status cdr_network_open_limited(const cdr_network_limits *limits,
+                                      cdr_network **out, cadre_error *err);
+
+// Cancels what runs, waits for the threads, frees. NULL ok.
 void cdr_network_close(cdr_network *network);
+
+// Returns how many threads it has.
+int cdr_network_thread_count(cdr_network *network);
 
 // Starts a transfer. `handler` and `ctx` must live until `done`. Errors: EINVAL (URL
 // is not http or https, a header with a line end), ENOMEM; then `done` is not called.

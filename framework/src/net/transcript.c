@@ -2,6 +2,12 @@
 //
 // One walk over the items lays out the turns and ties each result to its call; a walk
 // over the calls then gives them their ids. Both look ids up in a hash table.
+//
+// Items that are settled make turns that stay. The others, the tail, are laid out
+// behind them each time anew: so they may add turns and lengthen the last one, which is
+// undone by setting the counts back. What they do beyond that (calls enter the tables
+// of ids) spoils the transcript, and so does a lack of room; then it is made from its
+// beginning, with twice the room.
 #include "net/transcript.h"
 
 #include <stdint.h>
@@ -15,27 +21,12 @@
 static const char no_result[] =
     "Error: this call was interrupted. It has no result; it may or may not have run.";
 
-// A place of the hash table: the newest call under an id, or a text that is an id.
-typedef struct slot {
-    const char *id; // NULL: free
-    size_t call;
-} slot;
-
-typedef struct table {
-    slot *slots;
-    size_t mask;
-} table;
-
 typedef struct builder {
     cdr_transcript *to;
     const cadre_request *request;
-    const cadre_request_item **shown; // the items of all turns, one after the other
-    size_t n_shown;
-    cadre_turn_call *calls;
-    size_t *older; // of a call: the one before with the same id, or NO_CALL
-    size_t *first; // of a call: the first of its turn
-    size_t n_calls;
-    table by_id;
+    cdr_transcript_place old; // what was settled before
+    size_t at;                // the item that is looked at
+    bool is_tail;
 } builder;
 
 static bool is_blank(const char *text)
@@ -73,7 +64,7 @@ static uint64_t hash_of(const char *text, uint64_t hash) // FNV-1a
     return hash;
 }
 
-static slot *find(const table *t, const char *id)
+static cdr_id_slot *find(const cdr_id_slots *t, const char *id)
 {
     uint64_t hash = hash_of(id, 14695981039346656037U);
     size_t i = (size_t)(hash ^ (hash >> 32)) & t->mask;
@@ -83,7 +74,7 @@ static slot *find(const table *t, const char *id)
 }
 
 // Room for `n` ids at half load.
-static bool table_init(table *t, size_t n, cdr_arena *arena)
+static bool slots_init(cdr_id_slots *t, size_t n, cdr_arena *arena)
 {
     size_t size = 4;
     while (size < 2 * n)
@@ -120,12 +111,12 @@ static void make_id(const cadre_message *message, size_t call, unsigned salt,
 }
 
 // Must the calls of this turn get other ids? Ids that may stay are used from here on.
-static bool must_rename(const cadre_turn *turn, const table *used)
+static bool must_rename(const cadre_turn *turn, const cdr_id_slots *used)
 {
     bool must = !turn->is_own;
     for (size_t i = 0; i < turn->n_calls && !must; i++) {
         const char *id = turn->calls[i].call->id;
-        slot *place = is_sendable(id) ? find(used, id) : NULL;
+        cdr_id_slot *place = is_sendable(id) ? find(used, id) : NULL;
         must = place == NULL || place->id != NULL;
         if (!must)
             place->id = id;
@@ -133,37 +124,33 @@ static bool must_rename(const cadre_turn *turn, const table *used)
     return must;
 }
 
-static bool name_calls(builder *b, cadre_turn *turn, cadre_turn_call *calls,
-                       const table *used)
+static bool name_calls(cdr_transcript *to, cadre_turn *turn, cadre_turn_call *calls)
 {
     char made[MADE_ID + 1];
-    turn->is_renamed = must_rename(turn, used);
+    turn->is_renamed = must_rename(turn, &to->used);
     for (size_t i = 0; i < turn->n_calls; i++) {
         calls[i].id = calls[i].call->id;
         for (unsigned salt = 0; turn->is_renamed; salt++) {
             make_id(turn->items[0]->message, i, salt, made);
-            if (find(used, made)->id != NULL)
+            if (find(&to->used, made)->id != NULL)
                 continue;
-            calls[i].id = cdr_arena_text(&b->to->arena, made);
+            calls[i].id = cdr_arena_text(&to->arena, made);
             if (calls[i].id == NULL)
                 return false;
             break;
         }
-        find(used, calls[i].id)->id = calls[i].id;
+        find(&to->used, calls[i].id)->id = calls[i].id;
     }
     return true;
 }
 
-static bool give_ids(builder *b)
+static bool give_ids(cdr_transcript *to, size_t from_turn)
 {
-    table used;
-    if (!table_init(&used, 2 * b->n_calls, &b->to->arena))
-        return false;
-    for (size_t i = 0; i < b->to->n_turns; i++) {
-        cadre_turn *turn = &b->to->turns[i];
+    for (size_t i = from_turn; i < to->n_turns; i++) {
+        cadre_turn *turn = &to->turns[i];
         if (turn->kind != CADRE_TURN_ASSISTANT || turn->n_calls == 0)
             continue;
-        if (!name_calls(b, turn, &b->calls[turn->calls - b->calls], &used))
+        if (!name_calls(to, turn, &to->calls[turn->calls - to->calls]))
             return false;
     }
     return true;
@@ -174,13 +161,14 @@ static bool give_ids(builder *b)
 static cadre_turn *add_turn(builder *b, cadre_turn_kind kind)
 {
     cadre_turn *turn = &b->to->turns[b->to->n_turns++];
-    *turn = (cadre_turn){.kind = kind, .items = b->shown + b->n_shown, .note = ""};
+    *turn =
+        (cadre_turn){.kind = kind, .items = b->to->shown + b->to->n_shown, .note = ""};
     return turn;
 }
 
 static void show(builder *b, cadre_turn *turn, const cadre_request_item *item)
 {
-    b->shown[b->n_shown++] = item;
+    b->to->shown[b->to->n_shown++] = item;
     turn->n_items++;
 }
 
@@ -198,13 +186,15 @@ static void add_note(builder *b)
 
 static void add_call(builder *b, const cadre_tool_call *call)
 {
-    size_t number = b->n_calls++;
-    slot *place = find(&b->by_id, call->id);
-    b->calls[number] =
+    cdr_transcript *to = b->to;
+    size_t number = to->n_calls++;
+    cdr_id_slot *place = find(&to->by_id, call->id);
+    to->calls[number] =
         (cadre_turn_call){.call = call, .result_text = no_result, .is_error = true};
-    b->older[number] = place->id == NULL ? NO_CALL : place->call;
-    b->first[number] = (size_t)(last_turn(b)->calls - b->calls);
-    *place = (slot){call->id, number};
+    to->older[number] = place->id == NULL ? NO_CALL : place->call;
+    to->first[number] = (size_t)(last_turn(b)->calls - to->calls);
+    *place = (cdr_id_slot){call->id, number};
+    to->is_spoilt = to->is_spoilt || b->is_tail;
 }
 
 static void add_assistant(builder *b, const cadre_request_item *item)
@@ -219,7 +209,7 @@ static void add_assistant(builder *b, const cadre_request_item *item)
     turn->has_text = !is_blank(item->text);
     turn->is_own = m->model == NULL || m->model[0] == '\0' || asked == NULL ||
                    strcmp(m->model, asked) == 0;
-    turn->calls = b->calls + b->n_calls;
+    turn->calls = b->to->calls + b->to->n_calls;
     turn->n_calls = m->n_tool_calls;
     for (size_t i = 0; i < m->n_tool_calls; i++)
         add_call(b, &m->tool_calls[i]);
@@ -239,55 +229,49 @@ static void add_user(builder *b, const cadre_request_item *item)
     show(b, turn, item);
 }
 
-static bool is_open(const builder *b, size_t number)
+static bool is_open(const cdr_transcript *to, size_t number)
 {
-    return b->calls[number].result_text == no_result;
+    return to->calls[number].result_text == no_result;
 }
 
 // It answers the newest turn that has a call of its id without a result, and in that
 // turn the first such call.
 static void tie_result(builder *b, const cadre_request_item *item)
 {
-    const slot *place = find(&b->by_id, item->message->call_id);
+    cdr_transcript *to = b->to;
+    const cdr_id_slot *place = find(&to->by_id, item->message->call_id);
     size_t number = place->id == NULL ? NO_CALL : place->call;
-    while (number != NO_CALL && !is_open(b, number))
-        number = b->older[number];
+    while (number != NO_CALL && !is_open(to, number))
+        number = to->older[number];
     if (number == NO_CALL)
         return;
-    size_t first = b->first[number];
-    for (size_t at = number; at != NO_CALL && at >= first; at = b->older[at])
-        if (is_open(b, at))
+    size_t first = to->first[number];
+    for (size_t at = number; at != NO_CALL && at >= first; at = to->older[at])
+        if (is_open(to, at))
             number = at;
-    cadre_turn_call *call = &b->calls[number];
+    cadre_turn_call *call = &to->calls[number];
     call->is_error = item->message->code != CADRE_RESULT_OK;
     call->result = is_blank(item->text) ? NULL : item;
     call->result_text = call->result == NULL ? "(no output)" : item->text;
+    if (b->at >= b->old.n_items && number < b->old.n_calls)
+        to->n_same = 0;
+    to->is_spoilt = to->is_spoilt || b->is_tail;
+    to->is_changed = to->is_changed || (b->is_tail && number < to->settled.n_calls);
 }
 
-static bool reserve(builder *b)
+static size_t count_calls(const cadre_request *request, size_t from)
 {
-    const cadre_request *request = b->request;
-    cdr_arena *arena = &b->to->arena;
-    size_t n = request->n_items;
-    size_t n_calls = 0;
-    for (size_t i = 0; i < n; i++)
-        n_calls += request->items[i].message->n_tool_calls;
-    // An item is at most a note, a turn and results; a note may close.
-    b->to->turns = cdr_arena_alloc(arena, (3 * n + 1) * sizeof(cadre_turn));
-    b->shown = cdr_arena_alloc(arena, (n + 1) * sizeof *b->shown);
-    b->calls = cdr_arena_alloc(arena, (n_calls + 1) * sizeof *b->calls);
-    b->older = cdr_arena_alloc(arena, (n_calls + 1) * sizeof *b->older);
-    b->first = cdr_arena_alloc(arena, (n_calls + 1) * sizeof *b->first);
-    return b->to->turns != NULL && b->shown != NULL && b->calls != NULL &&
-           b->older != NULL && b->first != NULL &&
-           table_init(&b->by_id, n_calls, arena);
+    size_t n = 0;
+    for (size_t i = from; i < request->n_items; i++)
+        n += request->items[i].message->n_tool_calls;
+    return n;
 }
 
-static void lay_out(builder *b)
+static void lay_out(builder *b, size_t from, size_t to)
 {
-    const cadre_request *request = b->request;
-    for (size_t i = 0; i < request->n_items; i++) {
-        const cadre_request_item *item = &request->items[i];
+    for (size_t i = from; i < to; i++) {
+        const cadre_request_item *item = &b->request->items[i];
+        b->at = i;
         if (is_result(item))
             tie_result(b, item);
         else if (!says_something(item))
@@ -297,24 +281,101 @@ static void lay_out(builder *b)
         else
             add_user(b, item);
     }
+}
+
+// --- Bringing it up to date ---
+
+static bool has_room(const cdr_transcript *to, const cadre_request *request,
+                     size_t n_settled)
+{
+    return to->turns != NULL && !to->is_spoilt && to->items == request->items &&
+           n_settled >= to->settled.n_items && request->n_items <= to->capacity &&
+           to->settled.n_calls + count_calls(request, to->settled.n_items) <=
+               to->calls_capacity;
+}
+
+// Empties it and makes room: exact the first time, since most are made but once.
+static bool restart(cdr_transcript *to, const cadre_request *request)
+{
+    size_t twice = to->arena.head == NULL ? 1 : 2;
+    size_t n = twice * request->n_items;
+    size_t n_calls = twice * count_calls(request, 0);
+    cdr_transcript_fini(to);
+    cdr_arena *arena = &to->arena;
+    to->capacity = n;
+    to->calls_capacity = n_calls;
+    // An item is at most a note, a turn and results; a note may close.
+    to->turns = cdr_arena_alloc(arena, (3 * n + 1) * sizeof(cadre_turn));
+    to->shown = cdr_arena_alloc(arena, (n + 1) * sizeof *to->shown);
+    to->calls = cdr_arena_alloc(arena, (n_calls + 1) * sizeof *to->calls);
+    to->older = cdr_arena_alloc(arena, (n_calls + 1) * sizeof *to->older);
+    to->first = cdr_arena_alloc(arena, (n_calls + 1) * sizeof *to->first);
+    return to->turns != NULL && to->shown != NULL && to->calls != NULL &&
+           to->older != NULL && to->first != NULL &&
+           slots_init(&to->by_id, n_calls, arena) &&
+           slots_init(&to->used, 2 * n_calls, arena);
+}
+
+static void drop_tail(cdr_transcript *to)
+{
+    to->n_turns = to->settled.n_turns;
+    to->n_shown = to->settled.n_shown;
+    to->n_calls = to->settled.n_calls;
+    if (to->n_turns > 0)
+        to->turns[to->n_turns - 1] = to->last;
+}
+
+static void settle(cdr_transcript *to, size_t n_items)
+{
+    to->settled =
+        (cdr_transcript_place){n_items, to->n_turns, to->n_shown, to->n_calls};
+    if (to->n_turns > 0)
+        to->last = to->turns[to->n_turns - 1];
+}
+
+static bool extend(builder *b, size_t n_settled)
+{
+    cdr_transcript *to = b->to;
+    size_t n_turns = to->n_turns;
+    lay_out(b, to->settled.n_items, n_settled);
+    if (!give_ids(to, n_turns))
+        return false;
+    settle(to, n_settled);
+    b->is_tail = true;
+    n_turns = to->n_turns;
+    lay_out(b, n_settled, b->request->n_items);
     const cadre_turn *last = last_turn(b);
     if (last == NULL || last->kind == CADRE_TURN_ASSISTANT)
         add_note(b);
+    return give_ids(to, n_turns);
 }
 
-cadre_status cdr_transcript_init(cdr_transcript *transcript,
-                                 const cadre_request *request, cadre_error *err)
+// What was settled is the same, but for the user's turn at its end, which may go on.
+static size_t count_same(const cdr_transcript *to, size_t n_settled)
 {
-    *transcript = (cdr_transcript){.arena = CDR_ARENA_INIT};
-    builder b = {.to = transcript, .request = request};
-    bool ok = reserve(&b);
-    if (ok) {
-        lay_out(&b);
-        ok = give_ids(&b);
-    }
+    size_t n = to->settled.n_turns;
+    if (n_settled < to->settled.n_items || to->is_changed)
+        return 0;
+    return n > 0 && to->last.kind == CADRE_TURN_USER ? n - 1 : n;
+}
+
+cadre_status cdr_transcript_update(cdr_transcript *to, const cadre_request *request,
+                                   size_t n_settled, cadre_error *err)
+{
+    size_t n_same = count_same(to, n_settled);
+    builder b = {.to = to, .request = request, .old = to->settled};
+    bool ok = true;
+    if (has_room(to, request, n_settled))
+        drop_tail(to);
+    else
+        ok = restart(to, request);
+    to->n_same = n_same;
+    to->items = request->items;
+    if (ok)
+        ok = extend(&b, n_settled);
     if (ok)
         return CADRE_OK;
-    cdr_transcript_fini(transcript);
+    cdr_transcript_fini(to);
     return cadre_fail(err, CADRE_ENOMEM, "no memory for a model request");
 }
 

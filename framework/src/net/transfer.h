@@ -12,6 +12,7 @@
 #include <curl/curl.h>
 #include <stdatomic.h>
 
+struct cdr_network_thread;
 struct cdr_loop;
 struct cdr_lane;
 struct cdr_easy;
@@ -30,7 +31,6 @@ typedef enum cdr_transfer_stop {
 
 struct cdr_transfer {
     // Immutable after new.
-    cdr_network *network;
     cdr_transfer_handler handler;
     void *ctx;
     const char *url;
@@ -45,9 +45,11 @@ struct cdr_transfer {
     int timeout_ms;
     int linger_ms;
 
+    struct cdr_network_thread *thread; // set when it is submitted
+
     atomic_bool cancelled; // set once, by any thread
 
-    // Guarded by the network's mu.
+    // Guarded by the thread's mu.
     int n_owners;
     cdr_transfer *next_incoming;
     cdr_transfer *next_command;

@@ -5,6 +5,7 @@
 #include "run/fallback.h"
 #include "run/hook.h"
 #include "run/output.h"
+#include "run/prompt.h"
 #include "run/scope.h"
 #include "run/script_check.h"
 #include "run/state.h"
@@ -45,6 +46,10 @@ cdr_work *cdr_work_end(cadre_frame *frame)
     cdr_work *work = frame->work;
     frame->work = NULL;
     cdr_mutex_unlock(&frame->tree->mu);
+    if (work != NULL) {
+        cdr_prompt_free(work->prompt);
+        work->prompt = NULL;
+    }
     return work;
 }
 

@@ -70,10 +70,13 @@ static bool render(cdr_buf *text, const cadre_frame *frame, const cdr_window *sh
 static cadre_status write_history(cdr_buf *text, cadre_frame *frame,
                                   const cadre_model_call *call, cadre_error *err)
 {
-    cdr_view view;
+    cdr_view view = {.n_items = 0};
     cdr_window window = {.n_items = 0};
-    cadre_status status = cdr_view_init(&view, frame, call->history, err);
-    const cdr_window_view all = {view.items, view.n_items, view.n_items, 0};
+    cadre_status status = cdr_view_update(&view, frame, call->history, err);
+    const cdr_window_view all = {.items = view.items,
+                                 .n_items = view.n_items,
+                                 .n_said = view.n_items,
+                                 .n_settled = 0};
     int64_t limit = cdr_history_limit(frame, call->max_history_tokens);
     if (status == CADRE_OK &&
         (!cdr_window_update(&window, &all, limit) || !render(text, frame, &window)))

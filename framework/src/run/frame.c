@@ -91,7 +91,7 @@ cadre_status cadre_frame_messages(cadre_frame *frame,
     size_t n = cdr_conversation_count(frame->conversation);
     cdr_message **list = cadre_frame_alloc(frame, (n + 1) * sizeof *list);
     if (list != NULL)
-        cdr_conversation_list(frame->conversation, list);
+        cdr_conversation_list(frame->conversation, 0, list);
     cdr_mutex_unlock(&tree->mu);
     const cadre_message **out = cadre_frame_alloc(frame, (n + 1) * sizeof *out);
     if (list == NULL || out == NULL)

@@ -2,7 +2,6 @@
 #include "run/model_attempt.h"
 
 #include "base/units.h"
-#include "net/transcript.h"
 #include "tree/birth.h"
 #include "tree/ending.h"
 
@@ -118,27 +117,6 @@ static cadre_status send_request(cdr_model_call *call, const cadre_http *http,
     return status;
 }
 
-static cadre_status encode(cdr_model_call *call, cadre_http *http, cadre_error *err)
-{
-    const cadre_model *model = call->model;
-    cadre_request *request = &call->request;
-    cdr_transcript transcript;
-    const char *key = model->api_key_env[0] == '\0' ? NULL : getenv(model->api_key_env);
-    cadre_status status = cdr_transcript_init(&transcript, request, err);
-    if (status != CADRE_OK)
-        return status;
-    request->api_key = key == NULL ? "" : key;
-    request->turns = transcript.turns;
-    request->n_turns = transcript.n_turns;
-    status = model->ops->encode(model->state, request, http, err);
-    if (status == CADRE_OK && http->failed)
-        status = cadre_fail(err, CADRE_ENOMEM, "no memory for a request");
-    request->turns = NULL;
-    request->n_turns = 0;
-    cdr_transcript_fini(&transcript);
-    return status;
-}
-
 // Calls get the names of the tools back that were offered under these.
 static void read_names(cdr_model_call *call)
 {
@@ -155,14 +133,14 @@ static void read_names(cdr_model_call *call)
 
 static cadre_status attempt_wire(cdr_model_call *call, cadre_error *err)
 {
-    cadre_http http;
-    cdr_http_init(&http);
-    cadre_status status = encode(call, &http, err);
+    const cadre_model *model = call->model;
+    const char *key = model->api_key_env[0] == '\0' ? NULL : getenv(model->api_key_env);
+    call->request.api_key = key == NULL ? "" : key;
+    cadre_status status = cdr_prompt_encode(call->prompt, model, &call->request, err);
     if (status == CADRE_OK)
-        status = send_request(call, &http, err);
+        status = send_request(call, &call->prompt->http, err);
     if (status == CADRE_OK)
         read_names(call);
-    cdr_http_fini(&http);
     return status;
 }
 
@@ -184,9 +162,9 @@ cadre_status cdr_model_take_step_locked(cdr_model_call *call, cadre_error *err)
     call->request.script_step = NULL;
     if (!call->model->is_scripted)
         return CADRE_OK;
-    cadre_status status =
-        cadre_script_next(tree->team->script, call->agent->name, call->view.last_input,
-                          call->script_at, &call->request.script_step, err);
+    cadre_status status = cadre_script_next(
+        tree->team->script, call->agent->name, call->prompt->view.last_input,
+        call->script_at, &call->request.script_step, err);
     if (*call->script_at > *used)
         *used = *call->script_at;
     return status;

@@ -32,11 +32,12 @@ static cadre_status call_before(cdr_model_call *call, const cadre_model_call *as
 static cadre_status prepare(cdr_model_call *call, const cadre_model_call *asked,
                             cadre_error *err)
 {
-    cadre_status status = cdr_view_init(&call->view, call->agent, asked->history, err);
-    if (status != CADRE_OK)
-        return status;
-    size_t n_said = call->view.n_items;
-    if (!cdr_view_add_turns(&call->view, call->hook.turns, call->hook.n_turns) ||
+    call->prompt = cdr_prompt_open(call->agent, asked->history, err);
+    if (call->prompt == NULL)
+        return CADRE_ENOMEM;
+    cdr_view *view = &call->prompt->view;
+    size_t n_said = view->n_items;
+    if (!cdr_view_add_turns(view, call->hook.turns, call->hook.n_turns) ||
         !cdr_offer_init(&call->offer, call->agent, asked->tools, &call->arena))
         return cadre_fail(err, CADRE_ENOMEM, "no memory for a request");
     call->holds_text = cdr_hook_has(call->agent->agent, CDR_HOOK_AFTER_MODEL);
@@ -256,8 +257,7 @@ static cadre_status make(cdr_model_call *call, const cadre_model_call *asked,
 
 static void model_call_fini(cdr_model_call *call)
 {
-    cdr_window_fini(&call->window);
-    cdr_view_fini(&call->view);
+    cdr_prompt_close(call->agent);
     cdr_model_hook_fini(&call->hook);
     cdr_arena_fini(&call->arena);
     cdr_answer_fini(&call->sink);

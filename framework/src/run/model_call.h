@@ -12,8 +12,7 @@
 #include "net/attempt.h"
 #include "run/model_hook.h"
 #include "run/offer.h"
-#include "run/view.h"
-#include "run/window.h"
+#include "run/prompt.h"
 #include "tree/outbox.h"
 
 // Everything one call needs, on the stack of its strand.
@@ -22,9 +21,8 @@ typedef struct cdr_model_call {
     cadre_frame *frame; // the model frame
     const cadre_model *model;
     cdr_model_hook hook;
-    cdr_view view;
-    size_t n_said;     // items of it that were said; hooks have added the others
-    cdr_window window; // what the request shows of it
+    cdr_prompt *prompt; // of the agent's frame
+    size_t n_said;      // items of its view that were said; hooks have added the others
     int64_t max_history_tokens;
     bool is_shortened; // the window, since what was sent had been too long
     bool is_recalled;  // and that is in the record of a run that was cut

@@ -57,17 +57,21 @@ static int64_t limit_of(const cdr_model_call *call)
 
 static cadre_status look(cdr_model_call *call, int64_t limit, cadre_error *err)
 {
-    const cdr_window_view view = {call->view.items, call->view.n_items, call->n_said,
-                                  0};
-    return cdr_window_update(&call->window, &view, limit)
+    const cdr_view *view = &call->prompt->view;
+    const cdr_window_view said = {.items = view->items,
+                                  .n_items = view->n_items,
+                                  .n_said = call->n_said,
+                                  .n_settled = view->settled.n_items,
+                                  .edition = view->edition};
+    return cdr_window_update(&call->prompt->window, &said, limit)
                ? CADRE_OK
                : cadre_fail(err, CADRE_ENOMEM, "no memory for a request");
 }
 
 static void show_window(cdr_model_call *call)
 {
-    call->request.items = call->window.items;
-    call->request.n_items = call->window.n_items;
+    call->request.items = call->prompt->window.items;
+    call->request.n_items = call->prompt->window.n_items;
 }
 
 cadre_status cdr_model_window_open(cdr_model_call *call, size_t n_said,
@@ -78,12 +82,12 @@ cadre_status cdr_model_window_open(cdr_model_call *call, size_t n_said,
     cadre_status status = look(call, limit_of(call), err);
     if (status != CADRE_OK)
         return status;
-    if (own > 0 && call->window.tokens > own)
+    if (own > 0 && call->prompt->window.tokens > own)
         return cadre_fail_class(
             err, CADRE_EFAILED, CADRE_CLASS_CONTEXT_LENGTH, false,
             "agent '%s': what must stay of its history takes about %lld tokens; "
             "max_history_tokens is %lld",
-            call->agent->name, (long long)call->window.tokens, (long long)own);
+            call->agent->name, (long long)call->prompt->window.tokens, (long long)own);
     show_window(call);
     return CADRE_OK;
 }
@@ -103,8 +107,8 @@ static cadre_status give_up(cadre_error *failure, const char *why)
 static cadre_status halve(cdr_model_call *call, cadre_error *err)
 {
     int64_t sent = limit_of(call) > 0
-                       ? call->window.tokens
-                       : cdr_window_count(call->view.items, call->n_said);
+                       ? call->prompt->window.tokens
+                       : cdr_window_count(call->prompt->view.items, call->n_said);
     int64_t limit = sent / 2 > 0 ? sent / 2 : 1;
     size_t n_before = call->request.n_items;
     cadre_status status = look(call, limit, err);

@@ -2,8 +2,6 @@
 #include "run/view.h"
 
 #include "base/buf.h"
-#include "team/member_map.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,27 +10,41 @@ typedef struct builder {
     cdr_view *view;
     const cadre_frame *frame;
     const char *self; // the agent's name
-    size_t n_base;    // so many of the messages are its caller's
-    size_t capacity;
-    cdr_member_map map; // made when input to a team is met
+    bool is_open;     // what was added last may yet change
     bool failed;
 } builder;
 
-// Takes the pointers under the tree's mutex: other strands may append meanwhile.
+// Gives an array with room for `n` entries: this one, or a grown one in its place.
+// NULL: no memory, and it is as it was.
+static void *with_room(void *items, size_t *capacity, size_t n, size_t size)
+{
+    if (items != NULL && n <= *capacity)
+        return items;
+    size_t wanted = *capacity == 0 ? 16 : *capacity * 2;
+    wanted = wanted < n ? n : wanted;
+    void *grown = realloc(items, wanted * size);
+    if (grown != NULL)
+        *capacity = wanted;
+    return grown;
+}
+
+// Takes the new pointers under the tree's mutex: other strands may append meanwhile.
 static bool take_messages(cdr_view *view, cadre_frame *frame)
 {
     cdr_tree *tree = frame->tree;
     cdr_mutex_lock(&tree->mu);
     size_t n = cdr_conversation_count(frame->conversation);
-    view->held = malloc((n + 1) * sizeof(cdr_message *));
-    if (view->held != NULL) {
-        cdr_conversation_list(frame->conversation, view->held);
-        for (size_t i = 0; i < n; i++)
+    void *held = with_room(view->held, &view->held_capacity, n, sizeof *view->held);
+    if (held != NULL) {
+        view->held = held;
+        cdr_conversation_list(frame->conversation, view->n_held,
+                              view->held + view->n_held);
+        for (size_t i = view->n_held; i < n; i++)
             cdr_message_ref(view->held[i]);
         view->n_held = n;
     }
     cdr_mutex_unlock(&tree->mu);
-    return view->held != NULL;
+    return held != NULL;
 }
 
 // `cache` NULL: the message is not a stored one, so nothing is kept with it.
@@ -40,16 +52,13 @@ static void add_item(builder *b, const cadre_message *message, cdr_fragments *ca
                      const char *text, cadre_rendering rendering)
 {
     cdr_view *view = b->view;
-    if (view->n_items == b->capacity) {
-        size_t capacity = b->capacity == 0 ? 16 : b->capacity * 2;
-        void *grown = realloc(view->items, capacity * sizeof *view->items);
-        if (grown == NULL) {
-            b->failed = true;
-            return;
-        }
-        view->items = grown;
-        b->capacity = capacity;
+    void *items = with_room(view->items, &view->items_capacity, view->n_items + 1,
+                            sizeof *view->items);
+    if (items == NULL) {
+        b->failed = true;
+        return;
     }
+    view->items = items;
     view->items[view->n_items++] =
         (cadre_request_item){message, text, rendering, cache};
 }
@@ -96,9 +105,9 @@ static cdr_message *result_of(const builder *b, size_t at, size_t call)
 {
     cdr_message *const *held = b->view->held;
     cdr_message *result = held[at]->results[call];
-    if (result == NULL || at >= b->n_base)
+    if (result == NULL || at >= b->view->n_base)
         return result;
-    for (size_t i = at + 1; i < b->n_base; i++)
+    for (size_t i = at + 1; i < b->view->n_base; i++)
         if (held[i] == result)
             return result;
     return NULL;
@@ -182,11 +191,12 @@ static bool is_said_to(builder *b, const cdr_message *message)
         return strcmp(m->to, b->self) == 0;
     const cadre_team *team = b->frame->tree->team;
     const cadre_agent *to = cadre_team_find(team, m->to);
-    if (!cdr_member_map_init(&b->map, team, &b->view->arena)) {
+    if (!cdr_member_map_init(&b->view->map, team, &b->view->arena)) {
         b->failed = true;
         return false;
     }
-    return to != NULL && cdr_member_map_find(&b->map, to->members, b->self) != NULL;
+    return to != NULL &&
+           cdr_member_map_find(&b->view->map, to->members, b->self) != NULL;
 }
 
 static void add_message(builder *b, size_t at)
@@ -216,57 +226,118 @@ static bool is_hidden(const builder *b, size_t at)
 {
     if (b->view->held[at]->m.mark[0] != '\0')
         return true;
-    return at >= b->n_base && cdr_frame_is_hidden(b->frame, at - b->n_base);
+    size_t n_base = b->view->n_base;
+    return at >= n_base && cdr_frame_is_hidden(b->frame, at - n_base);
 }
 
-// Where the last user turn stands, or input to this agent if that counts; 0: there
-// is none.
-static size_t last_turn(builder *b, bool with_input)
+// Moves `first` to the last user turn among the messages from the nth on, or to input
+// to this agent where that counts.
+static void find_first(builder *b, size_t from)
 {
-    for (size_t i = b->view->n_held; i-- > 0;) {
-        const cdr_message *message = b->view->held[i];
+    cdr_view *view = b->view;
+    bool with_input = view->history == CADRE_HISTORY_NONE;
+    for (size_t i = view->n_held; i-- > from;) {
+        const cdr_message *message = view->held[i];
         if (message->m.role == CADRE_ROLE_USER && !is_hidden(b, i) &&
-            (!message->m.is_input || (with_input && is_said_to(b, message))))
-            return i;
+            (!message->m.is_input || (with_input && is_said_to(b, message)))) {
+            view->first = i;
+            return;
+        }
     }
-    return 0;
 }
 
-// `first`: where what a narrow history has begins.
-static bool is_visible(const builder *b, size_t i, cadre_history history, size_t first)
+static bool is_visible(const builder *b, size_t i)
 {
-    const cdr_message *message = b->view->held[i];
+    const cdr_view *view = b->view;
+    const cdr_message *message = view->held[i];
     const cadre_message *m = &message->m;
-    switch (history) {
+    switch (view->history) {
     case CADRE_HISTORY_OWN:
         return m->role == CADRE_ROLE_USER || strcmp(m->agent, b->self) == 0;
     case CADRE_HISTORY_LAST:
-        return i >= first;
+        return i >= view->first;
     case CADRE_HISTORY_NONE:
         // Who was told nothing of its own was given what was said last.
         return cadre_id_equal(message->frame, b->frame->id) ||
-               (b->frame->input == NULL && i == first);
+               (b->frame->input == NULL && i == view->first);
     default:
         return true;
     }
 }
 
-cadre_status cdr_view_init(cdr_view *view, cadre_frame *frame, cadre_history history,
-                           cadre_error *err)
+// A result answers no call from before the last user turn that was added.
+static void find_closed(cdr_view *view, size_t from)
+{
+    for (size_t i = view->n_held; i-- > from;) {
+        const cadre_message *m = &view->held[i]->m;
+        if (m->role == CADRE_ROLE_USER && !m->is_input) {
+            view->n_closed = i;
+            return;
+        }
+    }
+}
+
+// May a message yet be shown in another way? Calls whose results are to come do that;
+// its caller's part of a fork's view does not grow any more.
+static bool is_settled(const cdr_view *view, size_t at)
+{
+    const cdr_message *message = view->held[at];
+    if (at < view->n_base || at < view->n_closed)
+        return true;
+    for (size_t i = 0; i < message->m.n_tool_calls; i++)
+        if (message->results[i] == NULL)
+            return false;
+    return true;
+}
+
+static void restart(cdr_view *view)
+{
+    view->settled = (cdr_view_place){.last_input = ""};
+    view->edition++;
+}
+
+static void add_messages(builder *b)
+{
+    cdr_view *view = b->view;
+    view->n_items = view->settled.n_items;
+    view->last_input = view->settled.last_input;
+    for (size_t i = view->settled.n_messages; i < view->n_held; i++) {
+        // Looked at before it is shown: results may come meanwhile.
+        b->is_open = b->is_open || !is_settled(view, i);
+        if (!is_hidden(b, i) && is_visible(b, i))
+            add_message(b, i);
+        if (!b->is_open)
+            view->settled = (cdr_view_place){i + 1, view->n_items, view->last_input};
+    }
+}
+
+static cadre_history history_of(const cadre_frame *frame, cadre_history asked)
+{
+    return frame->history != CADRE_HISTORY_DEFAULT ? (cadre_history)frame->history
+                                                   : asked;
+}
+
+cadre_status cdr_view_update(cdr_view *view, cadre_frame *frame, cadre_history history,
+                             cadre_error *err)
 {
     builder b = {.view = view, .frame = frame, .self = frame->agent->info.name};
-    memset(view, 0, sizeof *view);
-    view->last_input = "";
-    if (frame->history != CADRE_HISTORY_DEFAULT)
-        history = (cadre_history)frame->history;
+    size_t n_before = view->n_held;
+    size_t first_before = view->first;
+    cadre_history history_before = view->history;
+    view->history = history_of(frame, history);
+    if (frame->conversation->base != NULL)
+        view->n_base = frame->conversation->base_count;
     if (!take_messages(view, frame))
         return cadre_fail(err, CADRE_ENOMEM, "no memory for a view");
-    if (frame->conversation->base != NULL)
-        b.n_base = frame->conversation->base_count;
-    size_t first = last_turn(&b, history == CADRE_HISTORY_NONE);
-    for (size_t i = 0; i < view->n_held; i++)
-        if (!is_hidden(&b, i) && is_visible(&b, i, history, first))
-            add_message(&b, i);
+    bool is_new = n_before == 0 || view->history != history_before;
+    if (is_new)
+        view->first = 0;
+    find_first(&b, is_new ? 0 : n_before);
+    find_closed(view, n_before);
+    if (is_new || (view->first != first_before && view->history != CADRE_HISTORY_ALL &&
+                   view->history != CADRE_HISTORY_OWN))
+        restart(view);
+    add_messages(&b);
     if (b.failed)
         return cadre_fail(err, CADRE_ENOMEM, "no memory for a view");
     return CADRE_OK;
@@ -274,7 +345,7 @@ cadre_status cdr_view_init(cdr_view *view, cadre_frame *frame, cadre_history his
 
 bool cdr_view_add_turns(cdr_view *view, const char *const *texts, size_t count)
 {
-    builder b = {.view = view, .capacity = view->n_items};
+    builder b = {.view = view};
     for (size_t i = 0; i < count && !b.failed; i++) {
         cadre_message *m = cdr_arena_alloc(&view->arena, sizeof *m);
         if (m == NULL)
@@ -300,4 +371,5 @@ void cdr_view_fini(cdr_view *view)
     free(view->held);
     free(view->items);
     cdr_arena_fini(&view->arena);
+    *view = (cdr_view){.n_items = 0};
 }

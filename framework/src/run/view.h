@@ -14,29 +14,50 @@
 // 6. The same conversation gives the same items, so that a prompt's prefix is stable.
 //    The system text before them is too, unless {{state.x}} stands in it.
 //
-// Renderings are made once for a message and kept with it.
+// Renderings are made once for a message and kept with it. A conversation grows at its
+// end, so a view that is kept is brought up to date by looking at what is new.
 // Thread: the frame's strand.
 #ifndef CDR_VIEW_H
 #define CDR_VIEW_H
 
 #include "cadre/ext/model.h"
 
+#include "team/member_map.h"
 #include "tree/tree.h"
 
+// How far a view has come: all before it stays as it is, whatever is said from now on.
+typedef struct cdr_view_place {
+    size_t n_messages, n_items;
+    const char *last_input;
+} cdr_view_place;
+
+// All zero: empty.
 typedef struct cdr_view {
-    cdr_arena arena; // of what is not kept with messages
     cadre_request_item *items;
     size_t n_items;
     const char *last_input; // the last text said to the model; ""
-    cdr_message **held;     // references to the messages shown
+    cdr_view_place settled;
+    unsigned edition; // another one: no item need be what it was, settled or not
+
+    // What it is made from.
+    cdr_arena arena;    // of what is not kept with messages
+    cdr_message **held; // references to the messages that were there
     size_t n_held;
+    size_t n_base;   // so many of them are its caller's
+    size_t n_closed; // no result comes any more for calls in so many of them
+    size_t first;    // where what a narrow history has begins
+    size_t items_capacity, held_capacity;
+    cadre_history history;
+    cdr_member_map map; // made when input to a team is met
 } cdr_view;
 
-cadre_status cdr_view_init(cdr_view *view, cadre_frame *frame, cadre_history history,
-                           cadre_error *err);
+// Brings the view up to date; it must be an empty one, or of this frame. Gives the same
+// items as an empty one would. Errors: ENOMEM; then it is to be freed.
+cadre_status cdr_view_update(cdr_view *view, cadre_frame *frame, cadre_history history,
+                             cadre_error *err);
 
-// Adds user turns behind all others, which are in no conversation; the texts must
-// outlive the view. False: no memory.
+// Adds user turns behind all others, until the next update, which are in no
+// conversation; the texts must live as long. False: no memory.
 bool cdr_view_add_turns(cdr_view *view, const char *const *texts, size_t count);
 void cdr_view_fini(cdr_view *view);
 

@@ -87,7 +87,10 @@ static void note_pins(folding *f, size_t at)
         return;
     if (f->at.pins[FIRST_TURN] == NONE)
         f->at.pins[FIRST_TURN] = at;
-    f->at.pins[item->message->is_input ? LAST_INPUT : LAST_TURN] = at;
+    if (item->message->is_input)
+        f->at.pins[LAST_INPUT] = at;
+    else if (item->message->agent[0] == '\0') // the report of a run is no user's turn
+        f->at.pins[LAST_TURN] = at;
 }
 
 // --- Steps ---
@@ -124,15 +127,15 @@ static void fold(folding *f, size_t n_items)
 static void restart(cdr_window *window, const cdr_window_view *view, int64_t max_tokens)
 {
     window->max_tokens = max_tokens;
-    window->begins_with = view->n_said == 0 ? NULL : view->items[0].message;
+    window->of_edition = view->edition;
+    window->edition++;
     window->settled = (cdr_window_place){.pins = {NONE, NONE, NONE}};
 }
 
 static bool is_same(const cdr_window *window, const cdr_window_view *view,
                     int64_t max_tokens)
 {
-    return window->max_tokens == max_tokens && view->n_said > 0 &&
-           window->begins_with == view->items[0].message &&
+    return window->max_tokens == max_tokens && window->of_edition == view->edition &&
            view->n_settled >= window->settled.n_items;
 }
 
@@ -159,6 +162,13 @@ static bool count(cdr_window *window, const cdr_window_view *view)
     return true;
 }
 
+// Does the list begin as it did, but for what is new at its end?
+static bool goes_on(const cdr_window_place *before, const cdr_window_place *at)
+{
+    return before->from == at->from && before->n_older == at->n_older &&
+           memcmp(before->older, at->older, at->n_older * sizeof *at->older) == 0;
+}
+
 // What is sent where something is left out: what stays, and the newest.
 static bool cut(cdr_window *window, const cdr_window_view *view,
                 const cdr_window_place *at)
@@ -174,26 +184,32 @@ static bool cut(cdr_window *window, const cdr_window_view *view,
     window->kept = kept;
     window->items = kept;
     window->n_items = at->n_older + n_newest;
+    window->n_settled =
+        view->n_settled < at->from ? 0 : at->n_older + view->n_settled - at->from;
     return true;
 }
 
 bool cdr_window_update(cdr_window *window, const cdr_window_view *view,
                        int64_t max_tokens)
 {
+    if (!is_same(window, view, max_tokens))
+        restart(window, view, max_tokens);
     window->items = view->items;
     window->n_items = view->n_items;
+    window->n_settled = view->n_settled;
     window->tokens = 0;
     window->is_cut = false;
     if (max_tokens == 0)
         return true;
-    if (!is_same(window, view, max_tokens))
-        restart(window, view, max_tokens);
     if (!count(window, view))
         return false;
     folding f = {window->settled, view->items, window->counts, max_tokens};
     fold(&f, view->n_settled);
     window->settled = f.at;
     fold(&f, view->n_said);
+    if (!goes_on(&window->shown, &f.at))
+        window->edition++;
+    window->shown = f.at;
     window->tokens = count_older(&f) + f.at.sum;
     window->is_cut = f.at.from > 0;
     return !window->is_cut || cut(window, view, &f.at);

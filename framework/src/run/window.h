@@ -35,14 +35,17 @@ typedef struct cdr_window_place {
 typedef struct cdr_window {
     const cadre_request_item *items; // what is sent
     size_t n_items;
-    int64_t tokens; // of that, about
-    bool is_cut;    // something is left out
+    size_t n_settled; // so many of them will be there, and the same, at the next update
+    unsigned edition; // another one: no item need be what it was, settled or not
+    int64_t tokens;   // of what is sent, about
+    bool is_cut;      // something is left out
 
     // What it is made from.
     int64_t max_tokens;
-    const cadre_message *begins_with;
+    unsigned of_edition; // of the view
     cdr_window_place settled;
-    int64_t *counts; // tokens of each item
+    cdr_window_place shown; // what is sent now
+    int64_t *counts;        // tokens of each item
     cadre_request_item *kept;
     size_t counts_capacity, kept_capacity;
 } cdr_window;
@@ -53,6 +56,7 @@ typedef struct cdr_window_view {
     size_t n_items;
     size_t n_said;    // of these, what was said: what hooks add behind is always sent
     size_t n_settled; // so many will be there, and the same, at the next update
+    unsigned edition; // another one: no item need be what it was
 } cdr_window_view;
 
 // Brings it up to date; gives what an empty one would. `max_tokens` 0: all is sent, and

@@ -192,24 +192,27 @@ size_t cdr_conversation_count(const cdr_conversation *conversation)
     return base + conversation->n_messages;
 }
 
-// Writes the first `count` messages of a conversation. A base is a fork itself only as
+// Writes the messages [from, to) of a conversation. A base is a fork itself only as
 // deep as calls nest, so the recursion is bounded by max_depth.
-static void list_first(const cdr_conversation *conversation, size_t count,
+static void list_range(const cdr_conversation *conversation, size_t from, size_t to,
                        cdr_message **out)
 {
-    size_t from_base = 0;
-    if (conversation->base != NULL) {
-        from_base = conversation->base_count < count ? conversation->base_count : count;
-        list_first(conversation->base, from_base, out);
+    size_t n_base = conversation->base == NULL ? 0 : conversation->base_count;
+    if (from < n_base && from < to) {
+        size_t stop = n_base < to ? n_base : to;
+        list_range(conversation->base, from, stop, out);
+        out += stop - from;
+        from = stop;
     }
-    if (count > from_base)
-        memcpy(out + from_base, conversation->messages,
-               (count - from_base) * sizeof(cdr_message *));
+    if (from < to)
+        memcpy(out, conversation->messages + (from - n_base),
+               (to - from) * sizeof(cdr_message *));
 }
 
-void cdr_conversation_list(const cdr_conversation *conversation, cdr_message **out)
+void cdr_conversation_list(const cdr_conversation *conversation, size_t from,
+                           cdr_message **out)
 {
-    list_first(conversation, cdr_conversation_count(conversation), out);
+    list_range(conversation, from, cdr_conversation_count(conversation), out);
 }
 
 cdr_message *cdr_conversation_find(const cdr_conversation *conversation, const char *id,

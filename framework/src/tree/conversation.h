@@ -58,10 +58,11 @@ void cdr_conversation_unref(cdr_conversation *conversation); // NULL ok
 // result is tied to the call it answers. False: no memory.
 bool cdr_conversation_append_take(cdr_conversation *conversation, cdr_message *message);
 
-// Messages with those of the base; gives pointers in order, borrowed, to `out` of
-// cdr_conversation_count entries.
+// Messages with those of the base; gives pointers to those from the nth on, in order,
+// borrowed, to `out` of as many entries.
 size_t cdr_conversation_count(const cdr_conversation *conversation);
-void cdr_conversation_list(const cdr_conversation *conversation, cdr_message **out);
+void cdr_conversation_list(const cdr_conversation *conversation, size_t from,
+                           cdr_message **out);
 
 // A message by its id as text, in the conversation itself; NULL: not there. The search
 // starts at `*from`, which is set behind what was found: whoever asks in order is

@@ -141,6 +141,7 @@ struct cdr_work {
     unsigned char answer_reason;   // why who gave `output` stopped; 0: its own matter
     struct cdr_round *round;       // run/tool_round.h; calls of the last answer
     struct cdr_progress *progress; // run/progress.h; the rounds before; in the arena
+    struct cdr_prompt *prompt;     // run/prompt.h; of its next model call, or NULL
     json_t *input_json;
     struct cdr_state_join *join;   // run/state.h; while a batch is taken
     char *target, *target_message; // of a tool frame: the transfer it asks for

@@ -98,14 +98,25 @@ CADRE_API void cadre_http_fail(cadre_http *http);
 // Appends what `write` makes of this item, made once for each message, rendering and
 // `format` (a static string of the wire format: identity counts) and kept. So `write`
 // must make the same of the same message each time: what depends on the request, as
-// an assistant's turn does by is_own and is_renamed, needs a format for each case.
+// an assistant's turn does by is_own, needs a format for each case.
 typedef void (*cadre_item_writer)(const cadre_request_item *item, cadre_http *http);
 CADRE_API void cadre_http_append_item(cadre_http *http, const cadre_request_item *item,
                                       const char *format, cadre_item_writer write);
-// The same for what is made of a turn with one item: an assistant's, with its calls.
+// The same for what is made of a turn with one item: an assistant's, with its calls. A
+// renamed one is not kept: its ids depend on those before it.
 typedef void (*cadre_turn_writer)(const cadre_turn *turn, cadre_http *http);
 CADRE_API void cadre_http_append_turn(cadre_http *http, const cadre_turn *turn,
                                       const char *format, cadre_turn_writer write);
+
+// Not writing turns again. A history grows at its end, so the body of a frame's last
+// request may stand there still, up to the end of some turn: cadre_http_kept_turns says
+// how many turns that are. 0: nothing is there, and what comes before the turns is to
+// be written too. Behind each turn cadre_http_keep_turns says that the first n are
+// written and that each request for this model, with this system text, that begins with
+// these turns begins with these bytes. So what else a request has (tools, a schema) is
+// written behind the turns.
+CADRE_API size_t cadre_http_kept_turns(const cadre_http *http);
+CADRE_API void cadre_http_keep_turns(cadre_http *http, size_t n_turns);
 
 // Gathering an answer. Text is UTF-8; invalid bytes become U+FFFD.
 CADRE_API void cadre_sink_text(cadre_sink *sink, const char *text, size_t len);
