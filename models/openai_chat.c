@@ -54,7 +54,7 @@ static const char schema[] =
     "\"description\":\"carries the bare key in place of Authorization (Azure: "
     "api-key)\"},"
     "\"structured_output\":{\"type\":\"string\",\"default\":\"json_schema\","
-    "\"enum\":[\"json_schema\",\"json_object\",\"none\"],"
+    "\"enum\":[\"json_schema\",\"json_object\",\"text\",\"none\"],"
     "\"description\":\"how the server is told of an output_schema\"},"
     "\"headers\":{\"type\":\"object\",\"x-secret\":true,"
     "\"additionalProperties\":{\"type\":\"string\",\"x-env\":true},"
@@ -102,11 +102,17 @@ static const char *tool_tail_of(const json_t *options)
 
 static cdr_openai_format format_of(const json_t *options)
 {
+    static const char *const words[] = {
+        [CDR_OPENAI_FORMAT_SCHEMA] = "json_schema",
+        [CDR_OPENAI_FORMAT_OBJECT] = "json_object",
+        [CDR_OPENAI_FORMAT_TEXT] = "text",
+        [CDR_OPENAI_FORMAT_NONE] = "none",
+    };
     const char *word = json_string_value(json_object_get(options, "structured_output"));
-    if (!word || strcmp(word, "json_schema") == 0)
-        return CDR_OPENAI_FORMAT_SCHEMA;
-    return strcmp(word, "none") == 0 ? CDR_OPENAI_FORMAT_NONE
-                                     : CDR_OPENAI_FORMAT_OBJECT;
+    size_t format = CDR_OPENAI_FORMAT_NONE;
+    while (word && format > 0 && strcmp(word, words[format]) != 0)
+        format--;
+    return word ? (cdr_openai_format)format : CDR_OPENAI_FORMAT_SCHEMA;
 }
 
 static cadre_status init(void *state, const cadre_model_config *config,

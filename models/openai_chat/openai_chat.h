@@ -12,7 +12,8 @@
 // How a server is told of the schema that an answer must keep to.
 typedef enum cdr_openai_format {
     CDR_OPENAI_FORMAT_SCHEMA, // response_format json_schema
-    CDR_OPENAI_FORMAT_OBJECT, // response_format json_object
+    CDR_OPENAI_FORMAT_OBJECT, // response_format json_object, and in words
+    CDR_OPENAI_FORMAT_TEXT,   // in words only
     CDR_OPENAI_FORMAT_NONE    // not at all
 } cdr_openai_format;
 

@@ -1,6 +1,9 @@
 // From a transcript to the body of a chat completion.
 #include "openai_chat.h"
 
+#include "cadre/ext/strict_schema.h"
+#include "cadre/ext/wire_body.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -255,16 +258,32 @@ static void write_turn(writer *to, const cadre_turn *turn)
     }
 }
 
+// The system text, and in it the schema where that is told in words: a server that is
+// asked for some JSON refuses requests that do not speak of it.
+static void write_system(writer *to)
+{
+    const cadre_request *request = to->request;
+    cdr_openai_format format = to->model->format;
+    bool tells_schema = request->output_schema && (format == CDR_OPENAI_FORMAT_OBJECT ||
+                                                   format == CDR_OPENAI_FORMAT_TEXT);
+    bool is_empty = is_blank(request->system);
+    if (is_empty && !tells_schema)
+        return;
+    begin_message(to, "{\"role\":\"system\",\"content\":\"");
+    if (!is_empty)
+        cadre_http_append_escaped(to->http, request->system);
+    if (tells_schema) {
+        append(to->http, is_empty ? "" : "\\n\\n");
+        cadre_wire_tell_schema(to->http, request->output_schema);
+    }
+    append(to->http, "\"}");
+}
+
 static void write_head(writer *to)
 {
-    const char *system = to->request->system;
     append(to->http, to->model->head);
     append(to->http, ",\"messages\":[");
-    if (is_blank(system))
-        return;
-    begin_message(to, "{\"role\":\"system\",\"content\":");
-    cadre_http_append_string(to->http, system);
-    append(to->http, "}");
+    write_system(to);
 }
 
 static void write_messages(writer *to)
@@ -311,15 +330,17 @@ static void write_tools(const writer *to)
 static void write_format(const writer *to)
 {
     const cadre_request *request = to->request;
-    if (!request->output_schema || to->model->format == CDR_OPENAI_FORMAT_NONE)
+    if (!request->output_schema)
         return;
-    if (to->model->format == CDR_OPENAI_FORMAT_OBJECT) {
+    if (to->model->format == CDR_OPENAI_FORMAT_OBJECT)
         append(to->http, ",\"response_format\":{\"type\":\"json_object\"}");
+    if (to->model->format != CDR_OPENAI_FORMAT_SCHEMA)
         return;
-    }
     append(to->http, ",\"response_format\":{\"type\":\"json_schema\","
                      "\"json_schema\":{\"name\":");
     cadre_http_append_string(to->http, request->output_name);
+    if (cadre_schema_is_strict(request->output_schema))
+        append(to->http, ",\"strict\":true");
     append(to->http, ",\"schema\":");
     cadre_http_append_json(to->http, request->output_schema);
     append(to->http, "}}");

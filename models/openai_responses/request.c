@@ -1,6 +1,8 @@
 // From a transcript to the body of a response.
 #include "openai_responses.h"
 
+#include "cadre/ext/strict_schema.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -261,7 +263,9 @@ static void write_format(const writer *to)
         return;
     append(to->http, ",\"text\":{\"format\":{\"type\":\"json_schema\",\"name\":");
     cadre_http_append_string(to->http, request->output_name);
-    append(to->http, ",\"strict\":false,\"schema\":");
+    bool is_strict = cadre_schema_is_strict(request->output_schema);
+    append(to->http, is_strict ? ",\"strict\":true" : ",\"strict\":false");
+    append(to->http, ",\"schema\":");
     cadre_http_append_json(to->http, request->output_schema);
     append(to->http, "}}");
 }

@@ -33,6 +33,8 @@ static void test_schema_parts__references_lead_somewhere(void)
         {"{'properties': {'a': {'$ref': '#nobody'}}}",
          "properties.a.$ref|\"#nobody\" leads to no schema in this text, and nothing "
          "is loaded from elsewhere"},
+        {"{'$id': 'http://a/b', 'items': {'$id': '/b'}}",
+         "items.$id|\"/b\" names two places"},
         {"{'$ref': '#'}",
          "$ref|leads back to itself for the same value, without an end"},
         {"{'$ref': '#/$defs/a', '$defs': {'a': {'anyOf': [{'$ref': '#/$defs/b'}]}, "

@@ -279,6 +279,28 @@ static void test_schema__fills_in_defaults(void)
     check_defaults("true", "{'a': 1}", "{\"a\":1}");
 }
 
+// All schemas of an object fill in what they miss before any goes down into it.
+static void test_schema__fills_in_defaults_of_all_schemas_at_once(void)
+{
+    const char *added =
+        "{'additionalProperties': {'properties': {'n': {'default': 5}}},"
+        "'$ref': '#/$defs/z', '$defs': {'z': {'allOf': ["
+        "{'properties': {'z': {'default': {}, 'properties': {'m': {'default': 6}}}}},"
+        "{'properties': {'z': {'default': 7}}}]}}}";
+    check_defaults(added, "{}", "{\"z\":{\"n\":5,\"m\":6}}");
+    check_defaults("{'items': {'allOf': [{'properties': {'a': {'default': 1}}}]}}",
+                   "[{}, {'a': 2}]", "[{\"a\":1},{\"a\":2}]");
+}
+
+static void test_schema__spoils_no_value_with_its_defaults(void)
+{
+    const char *choice = "{'properties': {'a': {'default': 1}, 'c': {'default': 3}},"
+                         "'oneOf': [{'required': ['a']}, {'required': ['b']}]}";
+    check_defaults(choice, "{'b': 2}", "{\"b\":2}");
+    check_defaults(choice, "{'a': 2}", "{\"a\":2,\"c\":3}");
+    check_defaults(choice, "{}", "{\"a\":1,\"c\":3}");
+}
+
 static void test_schema__tells_a_model_all_problems_in_one_text(void)
 {
     json_t *schema = schema_text_read("{'required': ['id'], 'properties': {'order': "
@@ -351,6 +373,8 @@ int main(void)
         CHECK_TEST(test_schema__takes_every_word_it_knows),
         CHECK_TEST(test_schema__refuses_schemas_with_mistakes),
         CHECK_TEST(test_schema__fills_in_defaults),
+        CHECK_TEST(test_schema__fills_in_defaults_of_all_schemas_at_once),
+        CHECK_TEST(test_schema__spoils_no_value_with_its_defaults),
         CHECK_TEST(test_schema__tells_a_model_all_problems_in_one_text),
         CHECK_TEST(test_schema__counts_problems_that_do_not_fit_the_text),
         CHECK_TEST(test_schema__stops_at_its_depth),

@@ -5,6 +5,7 @@
 #include "support/check.h"
 #include "support/model_call.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -330,6 +331,64 @@ static void test_openai_request__arguments_are_always_an_object(void)
     history_fini(&h);
 }
 
+// --- Structured answers ---
+
+#define TOLD                                                                           \
+    "Answer with one JSON value and nothing else. It must fit this JSON Schema: "      \
+    "{\"type\":\"integer\"}"
+
+static void check_schema(const char *options, const char *schema_text,
+                         const char *format, const char *system)
+{
+    cadre_http http;
+    history h = {.n = 0};
+    json_t *schema = json_loads(schema_text, 0, NULL);
+    add_user(&h, "hi");
+    cadre_request request = {.system = "Be brief.",
+                             .items = h.items,
+                             .n_items = h.n,
+                             .agent = "a",
+                             .output_schema = schema,
+                             .output_name = "report"};
+    cdr_http_init(&http);
+    json_t *body = encode_with(&request, options, "http://h", &http);
+    char *sent = json_dumps(json_object_get(body, "response_format"), JSON_COMPACT);
+    CHECK_TEXT(sent, format);
+    CHECK_TEXT(text_at(body, 0, "content"), system);
+    free(sent);
+    json_decref(body);
+    cdr_http_fini(&http);
+    json_decref(schema);
+    history_fini(&h);
+}
+
+static void test_openai_request__tells_of_a_schema_as_the_server_wants_it(void)
+{
+    static const char schema[] = "{\"type\":\"integer\"}";
+    check_schema(NULL, schema,
+                 "{\"type\":\"json_schema\",\"json_schema\":{\"name\":\"report\","
+                 "\"schema\":{\"type\":\"integer\"}}}",
+                 "Be brief.");
+    check_schema("{\"structured_output\":\"json_object\"}", schema,
+                 "{\"type\":\"json_object\"}", "Be brief.\n\n" TOLD);
+    check_schema("{\"structured_output\":\"text\"}", schema, NULL,
+                 "Be brief.\n\n" TOLD);
+    check_schema("{\"structured_output\":\"none\"}", schema, NULL, "Be brief.");
+}
+
+static void test_openai_request__is_strict_where_the_schema_is_fit_for_it(void)
+{
+    static const char schema[] =
+        "{\"type\":\"object\",\"properties\":{\"n\":{\"type\":\"integer\"}},"
+        "\"required\":[\"n\"],\"additionalProperties\":false}";
+    char expected[400];
+    (void)snprintf(expected, sizeof(expected),
+                   "{\"type\":\"json_schema\",\"json_schema\":{\"name\":\"report\","
+                   "\"strict\":true,\"schema\":%s}}",
+                   schema);
+    check_schema(NULL, schema, expected, "Be brief.");
+}
+
 static uint32_t next_random(uint32_t *state)
 {
     *state = *state * 1664525U + 1013904223U;
@@ -469,6 +528,8 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_openai_request__ids_that_others_made_are_made_to_fit),
     CHECK_TEST(test_openai_request__empty_turns_are_left_out_and_neighbours_meet),
     CHECK_TEST(test_openai_request__arguments_are_always_an_object),
+    CHECK_TEST(test_openai_request__tells_of_a_schema_as_the_server_wants_it),
+    CHECK_TEST(test_openai_request__is_strict_where_the_schema_is_fit_for_it),
     CHECK_TEST(test_openai_request__any_history_becomes_a_valid_one),
     CHECK_TEST(test_openai_request__options_become_keys_of_the_body),
     CHECK_TEST(test_openai_request__extra_body_may_not_overwrite_its_own),

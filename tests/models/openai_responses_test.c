@@ -226,12 +226,24 @@ static void test_openai_responses__options_become_keys_of_the_body(void)
     json_decref(schema);
 }
 
+static void test_openai_responses__is_strict_where_the_schema_is_fit_for_it(void)
+{
+    json_t *schema =
+        json_pack("{sss{s{ss}}s[s]sb}", "type", "object", "properties", "n", "type",
+                  "integer", "required", "n", "additionalProperties", 0);
+    char *body = encode("openai_responses/m", NULL, schema);
+    CHECK_CONTAINS(body, "\"name\":\"report\",\"strict\":true,\"schema\":{");
+    free(body);
+    json_decref(schema);
+}
+
 static const CU_TestInfo tests[] = {
     CHECK_TEST(test_openai_responses__counts_tokens),
     CHECK_TEST(test_openai_responses__reads_a_body_that_is_no_stream),
     CHECK_TEST(test_openai_responses__a_request_has_items_in_their_places),
     CHECK_TEST(test_openai_responses__what_another_model_thought_stays_away),
     CHECK_TEST(test_openai_responses__options_become_keys_of_the_body),
+    CHECK_TEST(test_openai_responses__is_strict_where_the_schema_is_fit_for_it),
     CU_TEST_INFO_NULL,
 };
 

@@ -36,8 +36,8 @@ static int report_whole(const cdr_schema_ear *ear, const json_t *value,
     return 1;
 }
 
-static int check_whole(const cdr_schema_plan *plan, const json_t *value,
-                       const cdr_schema_ear *ear)
+int cdr_schema_check_whole(const cdr_schema_plan *plan, const json_t *value,
+                           const cdr_schema_ear *ear)
 {
     cdr_json_extent extent = cdr_json_measure(value, CDR_SCHEMA_MAX_DEPTH, MAX_VALUES);
     if (extent.depth > CDR_SCHEMA_MAX_DEPTH)
@@ -62,7 +62,7 @@ int cdr_schema_check_in(const cdr_schema_terms *terms, const json_t *schema,
     cdr_schema_plan *plan = cdr_schema_plan_new(schema, NULL, NULL, NULL);
     if (!plan)
         return report_whole(&ear, value, "no memory to check a value");
-    int n_problems = check_whole(plan, value, &ear);
+    int n_problems = cdr_schema_check_whole(plan, value, &ear);
     cdr_schema_plan_free(plan);
     return n_problems;
 }
@@ -96,7 +96,7 @@ cadre_status cdr_schema_check_text(const json_t *schema, const json_t *value,
     cdr_schema_plan *plan = cdr_schema_plan_new(schema, NULL, NULL, NULL);
     if (!plan)
         return cadre_fail(err, CADRE_ENOMEM, "no memory to check a value");
-    int n_problems = check_whole(plan, value, &ear);
+    int n_problems = cdr_schema_check_whole(plan, value, &ear);
     cdr_schema_plan_free(plan);
     if (list.n_left_out > 0)
         cdr_buf_printf(&list.text, "; and %d more", list.n_left_out);

@@ -73,7 +73,8 @@ cadre_status cdr_schema_check_text(const json_t *schema, const json_t *value,
 
 // Gives a copy of `value` in which every missing property that has a `default` is
 // there, also in nested objects and arrays, by `properties` and what $ref and allOf add
-// to them. New reference; NULL: no memory.
+// to them. Where the whole would not fit any more, though the value did, nothing is
+// filled in. New reference; NULL: no memory.
 json_t *cdr_schema_with_defaults(const json_t *schema, const json_t *value);
 
 // A schema made ready for many checks; the functions above make one each time. It

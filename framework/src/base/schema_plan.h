@@ -175,10 +175,11 @@ const char *cdr_schema_draft_name(cdr_draft draft);
 bool cdr_schema_note_add(cdr_schema_maker *maker, cdr_schema_notes *notes,
                          cdr_schema_node *node);
 
-// Makes the schema a resource of its own, with what `id` says; the walk is in it from
-// then on. What is below is relative to it.
+// Makes the schema a resource of its own, with the text that stands at `id`; the walk
+// is in it from then on. What is below is relative to it. A name that is taken is
+// reported.
 void cdr_schema_refs_enter(cdr_schema_maker *maker, cdr_schema_node *node,
-                           const char *id);
+                           const cdr_schema_slot *id);
 
 // Remembers that references may name the node, as # and this. One that is taken is
 // reported for `slot`.
@@ -209,5 +210,9 @@ typedef struct cdr_schema_ear {
 int cdr_schema_check_node(const cdr_schema_plan *plan, const cdr_schema_node *node,
                           const json_t *value, int64_t *steps,
                           const cdr_schema_ear *ear);
+
+// The same by the plan's root, with the steps that the value is worth (schema.c).
+int cdr_schema_check_whole(const cdr_schema_plan *plan, const json_t *value,
+                           const cdr_schema_ear *ear);
 
 #endif

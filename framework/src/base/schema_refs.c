@@ -79,12 +79,12 @@ static void report_taken(cdr_schema_maker *maker, const cdr_schema_slot *slot)
 }
 
 void cdr_schema_refs_enter(cdr_schema_maker *maker, cdr_schema_node *node,
-                           const char *id)
+                           const cdr_schema_slot *id)
 {
     cdr_buf uri = CDR_BUF_INIT;
     cdr_arena *arena = &maker->plan->arena;
     cdr_schema_resource *resource = cdr_arena_alloc(arena, sizeof(*resource));
-    cdr_uri_resolve(maker->resource->uri, id, &uri);
+    cdr_uri_resolve(maker->resource->uri, json_string_value(id->value), &uri);
     const char *kept = cdr_arena_text(arena, cdr_buf_text(&uri));
     maker->plan->no_memory |= uri.failed || !resource || !kept;
     cdr_buf_fini(&uri);
@@ -93,11 +93,13 @@ void cdr_schema_refs_enter(cdr_schema_maker *maker, cdr_schema_node *node,
     *resource = (cdr_schema_resource){kept, node->json};
     maker->resource = resource;
     node->resource = resource;
-    cdr_schema_slot slot = {node->json, NULL, NULL, 0};
-    if (place_named(maker, kept))
-        cdr_schema_walk_report(&maker->walk, &slot, "its id names two places");
-    else
+    if (!place_named(maker, kept)) {
         maker->plan->no_memory |= !name_place(maker, kept, node);
+        return;
+    }
+    cdr_schema_walk_enter(&maker->walk, id);
+    report_taken(maker, id);
+    cdr_schema_walk_leave(&maker->walk);
 }
 
 void cdr_schema_refs_anchor(cdr_schema_maker *maker, cdr_schema_node *node,

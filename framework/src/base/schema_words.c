@@ -160,11 +160,12 @@ static void enter_resource(cdr_schema_maker *maker, cdr_schema_node *node)
 {
     cdr_draft draft = maker->plan->draft;
     const char *word = draft == CDR_DRAFT_4 ? "id" : "$id";
-    const char *id = json_string_value(json_object_get(node->json, word));
+    cdr_schema_slot slot = cdr_schema_member(node->json, word);
+    const char *id = json_string_value(slot.value);
     bool is_hidden = draft != CDR_DRAFT_ANY && draft <= CDR_DRAFT_7 &&
                      json_object_get(node->json, "$ref");
     if (id && *id && *id != '#' && !is_hidden)
-        cdr_schema_refs_enter(maker, node, id);
+        cdr_schema_refs_enter(maker, node, &slot);
 }
 
 void cdr_schema_read_words(cdr_schema_maker *maker, cdr_schema_node *node)

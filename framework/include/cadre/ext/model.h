@@ -92,8 +92,7 @@ CADRE_API void cadre_http_append_string(cadre_http *http, const char *text); // 
 // The same without the quotes, for strings that are put together from several texts.
 CADRE_API void cadre_http_append_escaped(cadre_http *http, const char *text);
 CADRE_API void cadre_http_append_json(cadre_http *http, const json_t *value);
-// Says that the format itself had no memory: the request is not sent.
-CADRE_API void cadre_http_fail(cadre_http *http);
+CADRE_API void cadre_http_fail(cadre_http *http); // no memory: it is not sent
 
 // Appends what `write` makes of this item, made once for each message, rendering and
 // `format` (a static string of the wire format: identity counts) and kept. So `write`
@@ -108,13 +107,11 @@ typedef void (*cadre_turn_writer)(const cadre_turn *turn, cadre_http *http);
 CADRE_API void cadre_http_append_turn(cadre_http *http, const cadre_turn *turn,
                                       const char *format, cadre_turn_writer write);
 
-// Not writing turns again. A history grows at its end, so the body of a frame's last
-// request may stand there still, up to the end of some turn: cadre_http_kept_turns says
-// how many turns that are. 0: nothing is there, and what comes before the turns is to
-// be written too. Behind each turn cadre_http_keep_turns says that the first n are
-// written and that each request for this model, with this system text, that begins with
-// these turns begins with these bytes. So what else a request has (tools, a schema) is
-// written behind the turns.
+// Not writing turns again: the body of a frame's last request may stand there still, up
+// to the end of some turn. How many turns that are; 0: none, nor what comes before
+// them. Behind each turn cadre_http_keep_turns says that all requests of the frame for
+// this model and system text that begin with these `n_turns` begin with these bytes. So
+// tools, which may change, are written behind the turns.
 CADRE_API size_t cadre_http_kept_turns(const cadre_http *http);
 CADRE_API void cadre_http_keep_turns(cadre_http *http, size_t n_turns);
 
@@ -136,12 +133,10 @@ CADRE_API void cadre_sink_scan_text(cadre_sink *sink, cadre_scan_text text);
 CADRE_API void cadre_sink_scan_reasoning(cadre_sink *sink, cadre_scan_text text);
 CADRE_API void cadre_sink_scan_arguments(cadre_sink *sink, size_t call,
                                          cadre_scan_text text);
-// Keeps a piece of JSON that only this model can read, behind the text and the calls
-// that are there so far; it comes back in cadre_message.items when the model is asked
-// again. What is no JSON is dropped.
+// Keeps a piece of JSON that only this model can read, behind what is there so far; it
+// comes back in cadre_message.items. What is no JSON is dropped.
 CADRE_API void cadre_sink_item(cadre_sink *sink, const char *json, size_t len);
-// The same for one that comes in pieces: its place is that of the end. One that is
-// never ended is dropped.
+// The same in pieces: its place is that of the end. One that is never ended is dropped.
 CADRE_API void cadre_sink_item_append(cadre_sink *sink, const char *json, size_t len);
 CADRE_API void cadre_sink_item_end(cadre_sink *sink);
 CADRE_API void cadre_sink_usage(cadre_sink *sink, const cadre_usage *usage); // replaces
