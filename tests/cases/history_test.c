@@ -7,6 +7,7 @@
 #include "support/check.h"
 #include "support/http_server.h"
 #include "support/model_call.h"
+#include "support/request_rules.h"
 #include "support/store_case.h"
 #include "support/wire_talk.h"
 
@@ -186,6 +187,7 @@ static void check_sent(const cadre_model_ops *ops, const expectation *expected,
         char *again = send_history(ops, &h);
         char *outline = wire_talk_outline(ops->provider, body);
         CHECK_TEXT(outline, expected->outline);
+        CHECK(request_rules_check(ops->provider, body));
         CHECK_TEXT(again, body); // what is made up is made up alike
         free(outline);
         free(again);

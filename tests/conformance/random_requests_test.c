@@ -4,6 +4,7 @@
 //
 // CADRE_TEST_SEED is the first history (1), CADRE_TEST_HISTORIES how many there are.
 #include "net/http_request.h"
+#include "run/window.h"
 
 #include "support/check.h"
 #include "support/model_call.h"
@@ -28,19 +29,29 @@ static uint64_t number_from(const char *variable, uint64_t otherwise)
     return given && given[0] ? strtoull(given, NULL, 10) : otherwise;
 }
 
+// `max_tokens`: of what a limit leaves of the history; 0: all of it.
 static bool check_history(const cadre_model_ops *ops, const void *state,
-                          const random_history *history)
+                          const random_history *history, int64_t max_tokens)
 {
     cadre_http http;
     cadre_error err = CADRE_ERROR_INIT;
+    cadre_request request = history->request;
+    cdr_window window = {.n_items = 0};
+    const cdr_window_view all = {
+        .items = request.items, .n_items = request.n_items, .n_said = request.n_items};
     cdr_http_init(&http);
-    cadre_status status = model_encode(ops, state, &history->request, &http, &err);
+    if (!CHECK(cdr_window_update(&window, &all, max_tokens)))
+        return false;
+    request.items = window.items;
+    request.n_items = window.n_items;
+    cadre_status status = model_encode(ops, state, &request, &http, &err);
     bool is_good = CHECK_OK(status, &err) && CHECK(!http.failed) &&
                    CHECK_LACKS(http.url, RANDOM_HISTORY_KEY) &&
                    CHECK_LACKS(cdr_buf_text(&http.body), RANDOM_HISTORY_KEY) &&
                    CHECK_LACKS(cdr_buf_text(&http.body), RANDOM_HISTORY_FOREIGN) &&
                    request_rules_check(ops->provider, cdr_buf_text(&http.body));
     cdr_http_fini(&http);
+    cdr_window_fini(&window);
     return is_good;
 }
 
@@ -58,7 +69,8 @@ static void check_format(const cadre_model_ops *ops)
         random_history_init_seed(&history, ops->provider, seed);
         if (seed % 2 == 0)
             random_history_use_caches(&history);
-        is_good = check_history(ops, state, &history);
+        int64_t max_tokens = seed % 3 == 0 ? 1 + (int64_t)(seed % 200) : 0;
+        is_good = check_history(ops, state, &history, max_tokens);
         if (!is_good)
             (void)printf("\n  format %s: CADRE_TEST_SEED=%llu CADRE_TEST_HISTORIES=1\n",
                          ops->provider, (unsigned long long)seed);

@@ -6,6 +6,7 @@
 // who asks, which the system text tells.
 #include "support/check.h"
 #include "support/http_server.h"
+#include "support/request_rules.h"
 #include "support/wire_talk.h"
 
 #include "cadre/cadre.h"
@@ -227,6 +228,7 @@ static void check_request(const http_request *request)
     speaker *who = speaker_of(request->body);
     if (!CHECK(who != NULL))
         return;
+    CHECK(request_rules_check(provider, request->body));
     size_t length = strlen(who->cycle);
     bool is_new = who->is_fresh && (size_t)who->n_asked % length == 0;
     if (who->last != NULL && !is_new)

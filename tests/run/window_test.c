@@ -12,8 +12,8 @@
 #define MAX_ITEMS 512
 #define TOKENS 16 // of each item of the fixture but those that say otherwise
 
-// A history: user turns "u0", inputs "i1", others' words "s2", reports "p3", rounds
-// "a4 r5".
+// A history: user turns "u0", inputs "i1", others' words "s2", reports "p3", what the
+// agent is told of its own answer "c4", rounds "a5 r6".
 typedef struct fixture {
     cadre_message messages[MAX_ITEMS];
     cadre_request_item items[MAX_ITEMS];
@@ -40,19 +40,21 @@ static void add_sized(char letter, cadre_role role, cadre_rendering rendering,
     (void)snprintf(f.texts[at], sizeof f.texts[at], "%c%zu", letter, at);
     f.texts[at][strlen(f.texts[at])] = '.';
     f.texts[at][len] = '\0';
-    f.messages[at] = (cadre_message){.id = "m",
-                                     .text = f.texts[at],
-                                     .reasoning = "",
-                                     .agent = letter == 'p' ? "clerk" : "",
-                                     .role = role,
-                                     .is_input = letter == 'i'};
+    f.messages[at] =
+        (cadre_message){.id = "m",
+                        .text = f.texts[at],
+                        .reasoning = "",
+                        .agent = letter == 'p' || letter == 'c' ? "clerk" : "",
+                        .to = letter == 'i' || letter == 'c' ? "clerk" : "",
+                        .role = role,
+                        .is_input = letter == 'i' || letter == 'c'};
     f.items[at] = (cadre_request_item){&f.messages[at], f.texts[at], rendering, NULL};
 }
 
 static void add(const char *letters)
 {
     for (; *letters != '\0'; letters++) {
-        if (*letters == 'u' || *letters == 'i' || *letters == 'p')
+        if (strchr("uipc", *letters) != NULL)
             add_sized(*letters, CADRE_ROLE_USER, CADRE_AS_USER, TOKENS);
         else if (*letters == 's')
             add_sized('s', CADRE_ROLE_ASSISTANT, CADRE_AS_SPEECH, TOKENS);
@@ -106,6 +108,8 @@ static void test_window__the_last_user_turn_and_the_last_input_stay(void)
     CHECK_TEXT(look(0, 6 * TOKENS), "u0 u2 i3 a7 r8");
     add("par");
     CHECK_TEXT(look(0, 6 * TOKENS), "u0 u2 i3 a10 r11");
+    add("acar");
+    CHECK_TEXT(look(0, 6 * TOKENS), "u0 u2 i3 a14 r15");
     cdr_window_fini(&f.window);
 }
 
@@ -190,11 +194,22 @@ static void check_promise(promise *made)
         made->messages[i] = f.window.items[i].message;
 }
 
+// A result has its call before it, or another result of the same answer.
+static void check_rounds(void)
+{
+    for (size_t i = 0; i < f.window.n_items; i++) {
+        const cadre_request_item *item = &f.window.items[i];
+        if (item->text[0] != 'r')
+            continue;
+        CHECK(i > 0 && item->message == f.window.items[i - 1].message + 1);
+    }
+}
+
 // Brought up to date at some moments, with more or less of it settled, it is what an
 // empty one is at once.
 static void test_window__follows_from_the_items_alone(void)
 {
-    static const char *const pieces[] = {"u", "i", "s", "p", "a", "ar", "arr"};
+    static const char *const pieces[] = {"u", "i", "s", "p", "ac", "ar", "arr"};
     uint32_t random = 1;
     for (int round = 0; round < 300; round++) {
         open_fixture();
@@ -210,6 +225,7 @@ static void test_window__follows_from_the_items_alone(void)
             char *kept = strdup(look(settled, max));
             int64_t tokens = f.window.tokens;
             check_promise(&made);
+            check_rounds();
             cdr_window whole = f.window;
             memset(&f.window, 0, sizeof f.window);
             CHECK_TEXT(look(0, max), kept);

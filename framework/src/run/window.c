@@ -80,16 +80,19 @@ static int64_t count_older(const folding *f)
     return sum;
 }
 
+// What an agent says to itself of its answer is no input, and the report of a run no
+// turn of the user.
 static void note_pins(folding *f, size_t at)
 {
     const cadre_request_item *item = &f->items[at];
+    const cadre_message *m = item->message;
     if (item->rendering != CADRE_AS_USER)
         return;
     if (f->at.pins[FIRST_TURN] == NONE)
         f->at.pins[FIRST_TURN] = at;
-    if (item->message->is_input)
+    if (m->is_input && strcmp(m->agent, m->to) != 0)
         f->at.pins[LAST_INPUT] = at;
-    else if (item->message->agent[0] == '\0') // the report of a run is no user's turn
+    else if (!m->is_input && m->agent[0] == '\0')
         f->at.pins[LAST_TURN] = at;
 }
 

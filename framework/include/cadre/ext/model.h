@@ -51,9 +51,8 @@ typedef struct cadre_model_ops {
     size_t struct_size;
     const char *provider, *summary; // "openai", one line for `cadre list`
     const char *base_url, *base_url_env, *api_key_env; // defaults; NULL: none
-    const char *options_schema; // "properties" as JSON; see cadre/ext/agent.h
-    size_t state_size;
-    size_t reader_size; // of the reader's memory, zeroed for each attempt
+    const char *options_schema;     // "properties" as JSON; see cadre/ext/agent.h
+    size_t state_size, reader_size; // a reader is zeroed for each attempt
 
     // Optional. As cadre_agent_ops.init.
     cadre_status (*init)(void *state, const cadre_model_config *config,
@@ -94,10 +93,9 @@ CADRE_API void cadre_http_append_escaped(cadre_http *http, const char *text);
 CADRE_API void cadre_http_append_json(cadre_http *http, const json_t *value);
 CADRE_API void cadre_http_fail(cadre_http *http); // no memory: it is not sent
 
-// Appends what `write` makes of this item, made once for each message, rendering and
-// `format` (a static string of the wire format: identity counts) and kept. So `write`
-// must make the same of the same message each time: what depends on the request, as
-// an assistant's turn does by is_own, needs a format for each case.
+// Appends what `write` makes of this item: made once for each message, rendering and
+// `format` (a static string: identity counts) and kept, so it is to be the same each
+// time. What depends on the request, as a turn does by is_own, has several formats.
 typedef void (*cadre_item_writer)(const cadre_request_item *item, cadre_http *http);
 CADRE_API void cadre_http_append_item(cadre_http *http, const cadre_request_item *item,
                                       const char *format, cadre_item_writer write);
