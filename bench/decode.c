@@ -140,11 +140,10 @@ static void show(void *ctx, bool is_reasoning, const char *text, size_t len)
     to->shown += len;
 }
 
-static cadre_status on_event(void *ctx, const cdr_sse_event *event, cadre_error *err)
+static cadre_status on_event(void *ctx, const cadre_sse_event *event, cadre_error *err)
 {
     decoder *to = ctx;
-    return to->ops->event(to->state, to->reader, event->type, event->data, event->len,
-                          &to->sink, err);
+    return to->ops->event(to->state, to->reader, event, &to->sink, err);
 }
 
 static void decode(decoder *to, const char *stream, size_t len)

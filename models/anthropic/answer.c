@@ -13,12 +13,12 @@
 #define MAX_WHY 200                       // bytes of what is said about a refusal
 
 // What an event holds, where the order of its keys must not matter.
-typedef struct event {
+typedef struct said {
     cadre_scan_text type;
     int64_t index;                                  // -1: none
     cadre_scan delta, block, message, usage, error; // bookmarks
     bool has_delta, has_block, has_message, has_usage, has_error;
-} event;
+} said;
 
 // What message_delta, and a whole message, say of the end.
 typedef struct ending {
@@ -191,7 +191,7 @@ static void mark(cadre_scan *scan, cadre_scan *bookmark, bool *has)
     cadre_scan_skip(scan);
 }
 
-static void read_event(cadre_scan *scan, event *out)
+static void read_event(cadre_scan *scan, said *out)
 {
     cadre_scan_text key;
     while (cadre_scan_key(scan, &key)) {
@@ -216,12 +216,12 @@ static void read_event(cadre_scan *scan, event *out)
     }
 }
 
-static int32_t index_of(const event *from)
+static int32_t index_of(const said *from)
 {
     return from->index >= 0 && from->index <= INT32_MAX ? (int32_t)from->index : -1;
 }
 
-static cadre_status read_message_delta(event *from, const cdr_anthropic_reading *to)
+static cadre_status read_message_delta(said *from, const cdr_anthropic_reading *to)
 {
     ending end = {.why = ""};
     cdr_anthropic_end_block(to);
@@ -232,7 +232,7 @@ static cadre_status read_message_delta(event *from, const cdr_anthropic_reading 
     return finish(to, &end);
 }
 
-static cadre_status act(event *from, const cdr_anthropic_reading *to)
+static cadre_status act(said *from, const cdr_anthropic_reading *to)
 {
     if (from->has_error)
         return cadre_fail_error(to->err, 200, &from->error);
@@ -259,25 +259,25 @@ static cadre_status fail_unreadable(const char *data, size_t len, cadre_error *e
                             data, len > SHOWN_BYTES ? "..." : "");
 }
 
-cadre_status cdr_anthropic_event(const void *state, void *reader, const char *type,
-                                 const char *data, size_t len, cadre_sink *sink,
+cadre_status cdr_anthropic_event(const void *state, void *reader,
+                                 const cadre_sse_event *event, cadre_sink *sink,
                                  cadre_error *err)
 {
     const cdr_anthropic_model *model = state;
     const cdr_anthropic_reading to = {reader, sink, err};
-    event found = {.type = {type, strlen(type), false}, .index = -1};
+    said found = {.type = {event->type, strlen(event->type), false}, .index = -1};
     cadre_scan scan;
-    cadre_scan_init(&scan, data, len);
-    if (len == 0)
+    cadre_scan_init(&scan, event->data, event->len);
+    if (event->len == 0)
         return CADRE_OK;
-    if (strcmp(type, "error") == 0)
-        return cadre_fail_body(err, 200, model->key_env, data, len);
+    if (strcmp(event->type, "error") == 0)
+        return cadre_fail_body(err, 200, model->key_env, event->data, event->len);
     if (cadre_scan_peek(&scan) != CADRE_SCAN_OBJECT)
-        return fail_unreadable(data, len, err);
+        return fail_unreadable(event->data, event->len, err);
     cadre_scan_object(&scan);
     read_event(&scan, &found);
     if (!cadre_scan_is_done(&scan))
-        return fail_unreadable(data, len, err);
+        return fail_unreadable(event->data, event->len, err);
     return act(&found, &to);
 }
 
@@ -297,28 +297,29 @@ static cadre_status fail_no_message(cadre_scan *scan, const char *data, size_t l
 // {"type": "error", ...} under status 200, and {"error": ...} of gateways.
 static bool is_error(cadre_scan scan)
 {
-    event found = {.index = -1};
+    said found = {.index = -1};
     if (!cadre_scan_object(&scan))
         return false;
     read_event(&scan, &found);
     return !scan.failed && (found.has_error || cadre_scan_is(found.type, "error"));
 }
 
-cadre_status cdr_anthropic_body(const void *state, int http_status, const char *data,
-                                size_t len, cadre_sink *sink, cadre_error *err)
+cadre_status cdr_anthropic_body(const void *state, const cadre_http_body *body,
+                                cadre_sink *sink, cadre_error *err)
 {
     const cdr_anthropic_model *model = state;
     cdr_anthropic_reader reader = {.has_content = false};
     const cdr_anthropic_reading to = {&reader, sink, err};
     cadre_scan scan;
-    cadre_scan_init(&scan, data, len);
-    if (http_status >= 300 || is_error(scan))
-        return cadre_fail_body(err, http_status, model->key_env, data, len);
+    cadre_scan_init(&scan, body->data, body->len);
+    if (body->status >= 300 || is_error(scan))
+        return cadre_fail_body(err, body->status, model->key_env, body->data,
+                               body->len);
     cadre_status status = read_message(&scan, &to);
     if (status != CADRE_OK)
         return status;
     if (!cadre_scan_is_done(&scan) || (!reader.has_content && !reader.has_finish))
-        return fail_no_message(&scan, data, len, err);
+        return fail_no_message(&scan, body->data, body->len, err);
     if (!reader.has_finish) // whole JSON is a whole answer
         cadre_sink_finish(sink, CADRE_FINISH_STOP);
     cadre_sink_end(sink);

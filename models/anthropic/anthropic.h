@@ -60,11 +60,11 @@ typedef struct cdr_anthropic_reading {
 
 cadre_status cdr_anthropic_encode(const void *state, const cadre_request *request,
                                   cadre_http *http, cadre_error *err);
-cadre_status cdr_anthropic_event(const void *state, void *reader, const char *type,
-                                 const char *data, size_t len, cadre_sink *sink,
+cadre_status cdr_anthropic_event(const void *state, void *reader,
+                                 const cadre_sse_event *event, cadre_sink *sink,
                                  cadre_error *err);
-cadre_status cdr_anthropic_body(const void *state, int http_status, const char *data,
-                                size_t len, cadre_sink *sink, cadre_error *err);
+cadre_status cdr_anthropic_body(const void *state, const cadre_http_body *body,
+                                cadre_sink *sink, cadre_error *err);
 
 // Writes what came with a user's text, as content blocks; the last one lacks its brace.
 void cdr_anthropic_write_parts(const cadre_request_item *item, cadre_http *http);

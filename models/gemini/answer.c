@@ -248,24 +248,24 @@ static cadre_status fail_unreadable(const char *data, size_t len, cadre_error *e
                             data, len > SHOWN_BYTES ? "..." : "");
 }
 
-cadre_status cdr_gemini_event(const void *state, void *reader, const char *type,
-                              const char *data, size_t len, cadre_sink *sink,
+cadre_status cdr_gemini_event(const void *state, void *reader,
+                              const cadre_sse_event *event, cadre_sink *sink,
                               cadre_error *err)
 {
     const cdr_gemini_model *model = state;
     const cdr_gemini_reading to = {reader, sink, err};
     cadre_scan scan;
-    cadre_scan_init(&scan, data, len);
-    if (len == 0)
+    cadre_scan_init(&scan, event->data, event->len);
+    if (event->len == 0)
         return CADRE_OK;
     cadre_scan_type found = cadre_scan_peek(&scan);
-    if (strcmp(type, "error") == 0 || found == CADRE_SCAN_ARRAY)
-        return cadre_fail_body(err, 200, model->key_env, data, len);
+    if (strcmp(event->type, "error") == 0 || found == CADRE_SCAN_ARRAY)
+        return cadre_fail_body(err, 200, model->key_env, event->data, event->len);
     if (found != CADRE_SCAN_OBJECT)
-        return fail_unreadable(data, len, err);
+        return fail_unreadable(event->data, event->len, err);
     cadre_status status = read_chunk(&scan, &to);
     if (status == CADRE_OK && !cadre_scan_is_done(&scan))
-        status = fail_unreadable(data, len, err);
+        status = fail_unreadable(event->data, event->len, err);
     return status;
 }
 
@@ -281,27 +281,29 @@ static cadre_status read_whole(cadre_scan *scan, const cdr_gemini_reading *to)
     return status;
 }
 
-cadre_status cdr_gemini_body(const void *state, int http_status, const char *data,
-                             size_t len, cadre_sink *sink, cadre_error *err)
+cadre_status cdr_gemini_body(const void *state, const cadre_http_body *body,
+                             cadre_sink *sink, cadre_error *err)
 {
     const cdr_gemini_model *model = state;
     cdr_gemini_reader reader = {.has_content = false};
     const cdr_gemini_reading to = {&reader, sink, err};
     cadre_scan scan;
-    cadre_scan_init(&scan, data, len);
-    if (http_status >= 300)
-        return cadre_fail_body(err, http_status, model->key_env, data, len);
+    cadre_scan_init(&scan, body->data, body->len);
+    if (body->status >= 300)
+        return cadre_fail_body(err, body->status, model->key_env, body->data,
+                               body->len);
     cadre_status status = read_whole(&scan, &to);
     if (status != CADRE_OK)
         return status;
-    if (cadre_scan_is_cut(&scan) && len > 0)
+    if (cadre_scan_is_cut(&scan) && body->len > 0)
         return cadre_fail_class(err, CADRE_EIO, CADRE_CLASS_TRUNCATED, true,
                                 "the answer, one JSON text, ended before it was whole");
     if (!cadre_scan_is_done(&scan) || (!reader.has_content && !reader.has_finish))
-        return cadre_fail_class(err, CADRE_EIO, CADRE_CLASS_BAD_RESPONSE, false,
-                                "the answer is not generated content: \"%.*s\"%s",
-                                (int)(len < SHOWN_BYTES ? len : SHOWN_BYTES), data,
-                                len > SHOWN_BYTES ? "..." : "");
+        return cadre_fail_class(
+            err, CADRE_EIO, CADRE_CLASS_BAD_RESPONSE, false,
+            "the answer is not generated content: \"%.*s\"%s",
+            (int)(body->len < SHOWN_BYTES ? body->len : SHOWN_BYTES), body->data,
+            body->len > SHOWN_BYTES ? "..." : "");
     if (!reader.has_finish) // whole JSON is a whole answer
         cadre_sink_finish(sink, CADRE_FINISH_STOP);
     cadre_sink_end(sink);

@@ -36,11 +36,11 @@ typedef struct cdr_gemini_reading {
 
 cadre_status cdr_gemini_encode(const void *state, const cadre_request *request,
                                cadre_http *http, cadre_error *err);
-cadre_status cdr_gemini_event(const void *state, void *reader, const char *type,
-                              const char *data, size_t len, cadre_sink *sink,
+cadre_status cdr_gemini_event(const void *state, void *reader,
+                              const cadre_sse_event *event, cadre_sink *sink,
                               cadre_error *err);
-cadre_status cdr_gemini_body(const void *state, int http_status, const char *data,
-                             size_t len, cadre_sink *sink, cadre_error *err);
+cadre_status cdr_gemini_body(const void *state, const cadre_http_body *body,
+                             cadre_sink *sink, cadre_error *err);
 
 // Reads one part of a content that `scan` stands before.
 cadre_status cdr_gemini_read_part(const cdr_gemini_reading *to, cadre_scan *scan);

@@ -242,10 +242,12 @@ static void read_end(cdr_openai_reader *reader, cadre_sink *sink)
     cadre_sink_end(sink);
 }
 
-cadre_status cdr_openai_event(const void *state, void *reader, const char *type,
-                              const char *data, size_t len, cadre_sink *sink,
+cadre_status cdr_openai_event(const void *state, void *reader,
+                              const cadre_sse_event *event, cadre_sink *sink,
                               cadre_error *err)
 {
+    const char *data = event->data;
+    size_t len = event->len;
     trim(&data, &len);
     // A comment that a gateway has turned into data.
     if (len == 0 || data[0] == ':')
@@ -254,7 +256,7 @@ cadre_status cdr_openai_event(const void *state, void *reader, const char *type,
         read_end(reader, sink);
         return CADRE_OK;
     }
-    if (strcmp(type, "error") == 0)
+    if (strcmp(event->type, "error") == 0)
         return fail_body(state, 200, data, len, err);
     chunk to = {.reader = reader, .sink = sink, .http_status = 200, .err = err};
     return read_event(data, len, &to);
@@ -266,17 +268,17 @@ static bool is_list_of_objects(cadre_scan scan)
            cadre_scan_item(&scan) && cadre_scan_peek(&scan) == CADRE_SCAN_OBJECT;
 }
 
-cadre_status cdr_openai_body(const void *state, int http_status, const char *data,
-                             size_t len, cadre_sink *sink, cadre_error *err)
+cadre_status cdr_openai_body(const void *state, const cadre_http_body *body,
+                             cadre_sink *sink, cadre_error *err)
 {
-    if (http_status >= 300)
-        return fail_body(state, http_status, data, len, err);
+    if (body->status >= 300)
+        return fail_body(state, body->status, body->data, body->len, err);
     cdr_openai_reader reader = {0};
     chunk to = {.reader = &reader, .sink = sink, .http_status = 200, .err = err};
     cadre_scan scan;
-    cadre_scan_init(&scan, data, len);
+    cadre_scan_init(&scan, body->data, body->len);
     if (is_list_of_objects(scan)) // only errors come in one
-        return fail_body(state, 200, data, len, err);
+        return fail_body(state, 200, body->data, body->len, err);
     if (read_chunk(&scan, &to) != CADRE_OK)
         return to.status;
     if (cadre_scan_is_cut(&scan))
@@ -284,10 +286,11 @@ cadre_status cdr_openai_body(const void *state, int http_status, const char *dat
                                 "the answer, one JSON object, ended before it was "
                                 "whole");
     if (!cadre_scan_is_done(&scan) || !to.has_choice)
-        return cadre_fail_class(err, CADRE_EIO, CADRE_CLASS_BAD_RESPONSE, false,
-                                "the answer is not a chat completion: \"%.*s\"%s",
-                                (int)(len < SHOWN_BYTES ? len : SHOWN_BYTES), data,
-                                len > SHOWN_BYTES ? "..." : "");
+        return cadre_fail_class(
+            err, CADRE_EIO, CADRE_CLASS_BAD_RESPONSE, false,
+            "the answer is not a chat completion: \"%.*s\"%s",
+            (int)(body->len < SHOWN_BYTES ? body->len : SHOWN_BYTES), body->data,
+            body->len > SHOWN_BYTES ? "..." : "");
     if (!reader.has_finish) // whole JSON is a whole answer
         cadre_sink_finish(sink, CADRE_FINISH_STOP);
     cadre_sink_end(sink);

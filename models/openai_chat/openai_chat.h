@@ -46,11 +46,11 @@ typedef struct cdr_openai_reader {
 
 cadre_status cdr_openai_encode(const void *state, const cadre_request *request,
                                cadre_http *http, cadre_error *err);
-cadre_status cdr_openai_event(const void *state, void *reader, const char *type,
-                              const char *data, size_t len, cadre_sink *sink,
+cadre_status cdr_openai_event(const void *state, void *reader,
+                              const cadre_sse_event *event, cadre_sink *sink,
                               cadre_error *err);
-cadre_status cdr_openai_body(const void *state, int http_status, const char *data,
-                             size_t len, cadre_sink *sink, cadre_error *err);
+cadre_status cdr_openai_body(const void *state, const cadre_http_body *body,
+                             cadre_sink *sink, cadre_error *err);
 
 // Reads a delta, or a whole message, that `scan` stands before.
 cadre_status cdr_openai_read_message(cadre_scan *scan, cdr_openai_reader *reader,

@@ -246,14 +246,16 @@ static cadre_status read_event(cdr_responses_answer *to, cadre_scan *scan)
     return to->status;
 }
 
-cadre_status cdr_responses_event(const void *state, void *reader, const char *type,
-                                 const char *data, size_t len, cadre_sink *sink,
+cadre_status cdr_responses_event(const void *state, void *reader,
+                                 const cadre_sse_event *event, cadre_sink *sink,
                                  cadre_error *err)
 {
     cdr_responses_answer to = {.reader = reader, .sink = sink, .err = err};
     cadre_scan scan;
     (void)state;
-    (void)type; // stands in the data too
+    // The type stands in the data too.
+    const char *data = event->data;
+    size_t len = event->len;
     trim(&data, &len);
     // A comment that a gateway has turned into data.
     if (len == 0 || data[0] == ':')
@@ -294,13 +296,14 @@ static cadre_status read_body(cdr_responses_answer *to, const char *data, size_t
     return to->status;
 }
 
-cadre_status cdr_responses_body(const void *state, int http_status, const char *data,
-                                size_t len, cadre_sink *sink, cadre_error *err)
+cadre_status cdr_responses_body(const void *state, const cadre_http_body *body,
+                                cadre_sink *sink, cadre_error *err)
 {
     const cdr_responses_model *model = state;
     cdr_responses_reader reader = {.has_any = false};
     cdr_responses_answer to = {.reader = &reader, .sink = sink, .err = err};
-    if (http_status >= 300)
-        return cadre_fail_body(err, http_status, model->key_env, data, len);
-    return read_body(&to, data, len);
+    if (body->status >= 300)
+        return cadre_fail_body(err, body->status, model->key_env, body->data,
+                               body->len);
+    return read_body(&to, body->data, body->len);
 }

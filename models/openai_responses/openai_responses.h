@@ -31,11 +31,11 @@ typedef struct cdr_responses_reader {
 
 cadre_status cdr_responses_encode(const void *state, const cadre_request *request,
                                   cadre_http *http, cadre_error *err);
-cadre_status cdr_responses_event(const void *state, void *reader, const char *type,
-                                 const char *data, size_t len, cadre_sink *sink,
+cadre_status cdr_responses_event(const void *state, void *reader,
+                                 const cadre_sse_event *event, cadre_sink *sink,
                                  cadre_error *err);
-cadre_status cdr_responses_body(const void *state, int http_status, const char *data,
-                                size_t len, cadre_sink *sink, cadre_error *err);
+cadre_status cdr_responses_body(const void *state, const cadre_http_body *body,
+                                cadre_sink *sink, cadre_error *err);
 
 // Where what is read goes, with the error if there is one.
 typedef struct cdr_responses_answer {

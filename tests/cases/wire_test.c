@@ -118,11 +118,10 @@ static void check_outcome(const json_t *expected, const cadre_sink *sink,
         check_answer(expected, sink);
 }
 
-static cadre_status on_event(void *ctx, const cdr_sse_event *event, cadre_error *err)
+static cadre_status on_event(void *ctx, const cadre_sse_event *event, cadre_error *err)
 {
     reading *to = ctx;
-    return to->ops->event(to->state, to->reader, event->type, event->data, event->len,
-                          &to->sink, err);
+    return to->ops->event(to->state, to->reader, event, &to->sink, err);
 }
 
 // Reads a stream whose pieces have the sizes that `next_size` gives.

@@ -160,8 +160,10 @@ static void check_error_bodies(const cadre_model_ops *ops, void *state)
             cadre_sink sink;
             cadre_error err = CADRE_ERROR_INIT;
             cdr_answer_init(&sink);
-            cadre_status status = ops->body(state, rows[i].status, bodies[b],
-                                            strlen(bodies[b]), &sink, &err);
+            cadre_status status = ops->body(
+                state,
+                &(const cadre_http_body){rows[i].status, bodies[b], strlen(bodies[b])},
+                &sink, &err);
             CHECK(status != CADRE_OK);
             CHECK_TEXT(cadre_error_class_name(err.error_class), rows[i].class_name);
             CHECK(err.text[0] != '\0');
@@ -216,10 +218,12 @@ static void feed(const cadre_model_ops *ops, const void *state, const char *text
     if (CHECK(reader && exact)) {
         memcpy(exact, text, len);
         exact[len] = '\0';
-        cadre_status status = ops->event(state, reader, "", exact, len, &sink, &err);
+        cadre_status status = ops->event(
+            state, reader, &(const cadre_sse_event){"", exact, len}, &sink, &err);
         CHECK_INT(status, err.status);
         cadre_error_clear(&err);
-        status = ops->body(state, 200, exact, len, &sink, &err);
+        status =
+            ops->body(state, &(const cadre_http_body){200, exact, len}, &sink, &err);
         CHECK_INT(status, err.status);
         cadre_error_clear(&err);
         (void)cdr_answer_settle(&sink, &err);

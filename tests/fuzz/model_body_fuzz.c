@@ -14,7 +14,8 @@ static void read_body(const cadre_model_ops *ops, const void *state, int http_st
     cadre_sink sink;
     cadre_error err = CADRE_ERROR_INIT;
     cdr_answer_init(&sink);
-    cadre_status status = ops->body(state, http_status, data, len, &sink, &err);
+    cadre_status status =
+        ops->body(state, &(const cadre_http_body){http_status, data, len}, &sink, &err);
     FUZZ_CHECK(status == err.status);
     FUZZ_CHECK(http_status < 300 || status != CADRE_OK);
     if (status == CADRE_OK)

@@ -30,13 +30,14 @@ static void show(void *ctx, bool is_reasoning, const char *text, size_t len)
         cdr_buf_append(&to->shown, text, len);
 }
 
-static cadre_status on_event(void *ctx, const cdr_sse_event *event, cadre_error *err)
+static cadre_status on_event(void *ctx, const cadre_sse_event *event, cadre_error *err)
 {
     reading *to = ctx;
     // On the heap, so that reading beyond its end is noticed.
     char *data = fuzz_copy(event->data, event->len);
-    cadre_status status = to->ops->event(to->state, to->reader, event->type, data,
-                                         event->len, &to->sink, err);
+    cadre_status status = to->ops->event(
+        to->state, to->reader, &(const cadre_sse_event){event->type, data, event->len},
+        &to->sink, err);
     free(data);
     FUZZ_CHECK(status == err->status);
     return status == CADRE_OK && to->sink.ended ? CADRE_DONE : status;

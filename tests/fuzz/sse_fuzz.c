@@ -14,7 +14,7 @@ typedef struct reading {
     int n_wanted; // events before the reader has enough
 } reading;
 
-static cadre_status on_event(void *ctx, const cdr_sse_event *event, cadre_error *err)
+static cadre_status on_event(void *ctx, const cadre_sse_event *event, cadre_error *err)
 {
     reading *to = ctx;
     (void)err;

@@ -33,10 +33,13 @@ static void test_openai_answer__counts_tokens_wherever_they_stand(void)
         cadre_sink sink;
         cdr_answer_init(&sink);
         void *reader = calloc(1, ops->reader_size);
-        CHECK_OK(
-            ops->event(state, reader, "", events[i], strlen(events[i]), &sink, &err),
-            &err);
-        CHECK_OK(ops->event(state, reader, "", nothing, strlen(nothing), &sink, &err),
+        CHECK_OK(ops->event(state, reader,
+                            &(const cadre_sse_event){"", events[i], strlen(events[i])},
+                            &sink, &err),
+                 &err);
+        CHECK_OK(ops->event(state, reader,
+                            &(const cadre_sse_event){"", nothing, strlen(nothing)},
+                            &sink, &err),
                  &err);
         CHECK_INT(sink.usage.input_tokens, 10);
         CHECK_INT(sink.usage.output_tokens, 4);

@@ -54,7 +54,8 @@ static void read_events(const cadre_model_ops *ops, void *state, const char *eve
     cdr_answer_init(sink);
     while (reader && *events != '\0' && status == CADRE_OK) {
         size_t len = strcspn(events, "\n");
-        status = ops->event(state, reader, "", events, len, sink, err);
+        status = ops->event(state, reader, &(const cadre_sse_event){"", events, len},
+                            sink, err);
         events += len + (events[len] == '\n');
     }
     if (status == CADRE_OK)
@@ -98,8 +99,9 @@ static void test_openai_responses__reads_a_body_that_is_no_stream(void)
         cdr_buf got = CDR_BUF_INIT;
         cadre_error_clear(&err);
         cdr_answer_init(&sink);
-        if (ops->body(state, 200, bodies[i][0], strlen(bodies[i][0]), &sink, &err) ==
-            CADRE_OK)
+        if (ops->body(state,
+                      &(const cadre_http_body){200, bodies[i][0], strlen(bodies[i][0])},
+                      &sink, &err) == CADRE_OK)
             cdr_answer_settle(&sink, &err);
         outline(&got, &sink, &err);
         CHECK_TEXT(cdr_buf_text(&got), bodies[i][1]);

@@ -15,7 +15,7 @@ typedef struct seen {
     int fail_at; // the callback fails at this event; 0: never
 } seen;
 
-static cadre_status note(void *ctx, const cdr_sse_event *event, cadre_error *err)
+static cadre_status note(void *ctx, const cadre_sse_event *event, cadre_error *err)
 {
     seen *all = ctx;
     cdr_buf_append_text(&all->text, event->type);

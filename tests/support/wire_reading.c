@@ -83,11 +83,10 @@ static const char *describe(wire_reading *reading, bool hides_ids)
     return cdr_buf_text(&reading->outcome);
 }
 
-static cadre_status on_event(void *ctx, const cdr_sse_event *event, cadre_error *err)
+static cadre_status on_event(void *ctx, const cadre_sse_event *event, cadre_error *err)
 {
     wire_reading *to = ctx;
-    return to->ops->event(to->state, to->reader, event->type, event->data, event->len,
-                          &to->sink, err);
+    return to->ops->event(to->state, to->reader, event, &to->sink, err);
 }
 
 const char *wire_reading_stream(wire_reading *reading, const char *stream, size_t first,
@@ -129,8 +128,9 @@ const char *wire_reading_body(wire_reading *reading, int http_status, const char
     char *exact = must(malloc(len + 1));
     memcpy(exact, body, len + 1);
     begin(reading);
-    if (reading->ops->body(reading->state, http_status, exact, len, &reading->sink,
-                           &reading->err) == CADRE_OK)
+    if (reading->ops->body(reading->state,
+                           &(const cadre_http_body){http_status, exact, len},
+                           &reading->sink, &reading->err) == CADRE_OK)
         (void)cdr_answer_settle(&reading->sink, &reading->err);
     free(exact);
     return describe(reading, hides_ids);

@@ -109,13 +109,12 @@ static void on_head(void *ctx, const cdr_http_head *head)
                          head->status, cdr_url_text(shown, head->location));
 }
 
-static cadre_status on_event(void *ctx, const cdr_sse_event *event, cadre_error *err)
+static cadre_status on_event(void *ctx, const cadre_sse_event *event, cadre_error *err)
 {
     cdr_attempt *attempt = ctx;
     const cdr_attempt_config *config = &attempt->config;
     cadre_status status =
-        config->ops->event(config->state, attempt->reader, event->type, event->data,
-                           event->len, config->sink, err);
+        config->ops->event(config->state, attempt->reader, event, config->sink, err);
     if (status == CADRE_OK && config->sink->failed)
         status = cadre_fail(err, CADRE_ENOMEM, "no memory for the model's answer");
     // Whoever says that nothing follows is taken at his word.
@@ -274,9 +273,9 @@ static void judge_body(cdr_attempt *attempt, const cdr_transfer_end *end)
     cadre_error *failure = &attempt->failure;
     if (attempt->kind == BODY_UNKNOWN && attempt->status != 0)
         attempt->kind = kind_of(attempt, '\0'); // an empty body
+    const cadre_http_body body = {attempt->status, text, len};
     if (attempt->kind == BODY_ERROR) {
-        config->ops->body(config->state, attempt->status, text, len, config->sink,
-                          failure);
+        config->ops->body(config->state, &body, config->sink, failure);
         if (!has_failed(attempt)) // against the format's contract
             cadre_fail_http(failure, attempt->status, "", text);
         return;
@@ -284,8 +283,7 @@ static void judge_body(cdr_attempt *attempt, const cdr_transfer_end *end)
     if (attempt->kind == BODY_EVENTS && end->result <= CDR_TRANSFER_STOPPED)
         end_events(attempt);
     if (attempt->kind == BODY_JSON && end->result <= CDR_TRANSFER_STOPPED)
-        config->ops->body(config->state, attempt->status, text, len, config->sink,
-                          failure);
+        config->ops->body(config->state, &body, config->sink, failure);
     if (attempt->kind == BODY_REJECTED)
         fail_rejected(attempt);
     bool is_whole = config->sink->finish != CADRE_FINISH_NONE;

@@ -56,9 +56,9 @@ static cadre_status dispatch(cdr_sse *sse, const sink *to)
 {
     cadre_status status = CADRE_OK;
     if (sse->has_data) {
-        cdr_sse_event event = {.type = cdr_buf_text(&sse->type),
-                               .data = cdr_buf_text(&sse->data),
-                               .len = sse->data.len};
+        cadre_sse_event event = {.type = cdr_buf_text(&sse->type),
+                                 .data = cdr_buf_text(&sse->data),
+                                 .len = sse->data.len};
         status = to->on_event(to->ctx, &event, to->err);
     }
     cdr_buf_clear(&sse->data);

@@ -13,14 +13,10 @@
 
 #include "base/buf.h"
 
-typedef struct cdr_sse_event {
-    const char *type; // "" when the event has no `event:` line
-    const char *data; // NUL-terminated; may hold NULs when the stream did
-    size_t len;
-} cdr_sse_event;
+#include "cadre/ext/model.h"
 
 // Takes one event; borrowed for the call. Anything but CADRE_OK stops the feeding.
-typedef cadre_status (*cdr_sse_on_event)(void *ctx, const cdr_sse_event *event,
+typedef cadre_status (*cdr_sse_on_event)(void *ctx, const cadre_sse_event *event,
                                          cadre_error *err);
 
 typedef struct cdr_sse {
