@@ -15,7 +15,6 @@ static const char text_fragment[] = "anthropic text";
 static const char parts_fragment[] = "anthropic parts";
 static const char result_fragment[] = "anthropic result";
 static const char own_fragment[] = "anthropic own turn";
-static const char own_renamed_fragment[] = "anthropic own renamed turn";
 static const char foreign_fragment[] = "anthropic foreign turn";
 
 typedef struct writer {
@@ -60,7 +59,7 @@ static void find_marks(writer *to)
 {
     size_t at = to->request->n_turns;
     size_t n_messages = 0;
-    while (at > 0 && n_messages < 2) {
+    while (to->model->caches && at > 0 && n_messages < 2) {
         at--;
         n_messages += !is_assistant(to, at) && is_end_of_message(to, at);
     }
@@ -128,48 +127,53 @@ static void write_said(const writer *to, const cadre_turn *turn, bool is_marked)
     end_block(to, is_marked);
 }
 
-static void write_user(const writer *to, size_t turn)
-{
-    const cadre_turn *this = &to->request->turns[turn];
-    bool ends = is_end_of_message(to, turn);
-    bool is_marked = ends && turn >= to->marks_from;
-    bool begins = turn == 0 || is_assistant(to, turn - 1);
-    append(to->http, begins ? "{\"role\":\"user\",\"content\":[" : ",");
-    if (this->kind == CADRE_TURN_RESULTS)
-        write_results(to, this, is_marked);
-    else
-        write_said(to, this, is_marked);
-    append(to->http, ends ? "]}" : "");
-}
-
 static void write_assistant_blocks(const cadre_turn *turn, cadre_http *http)
 {
     cdr_anthropic_write_turn(http, turn);
 }
 
-static void write_assistant(const writer *to, const cadre_turn *turn)
+static void write_content(const writer *to, size_t at)
 {
-    const char *own = turn->is_renamed ? own_renamed_fragment : own_fragment;
-    append(to->http, "{\"role\":\"assistant\",\"content\":[");
-    // The calls of a turn that is not its own are always renamed.
-    cadre_http_append_turn(to->http, turn, turn->is_own ? own : foreign_fragment,
-                           write_assistant_blocks);
-    append(to->http, "]}");
+    const cadre_turn *turn = &to->request->turns[at];
+    bool is_marked = at >= to->marks_from && is_end_of_message(to, at);
+    if (turn->kind == CADRE_TURN_ASSISTANT)
+        cadre_http_append_turn(to->http, turn,
+                               turn->is_own ? own_fragment : foreign_fragment,
+                               write_assistant_blocks);
+    else if (turn->kind == CADRE_TURN_RESULTS)
+        write_results(to, turn, is_marked);
+    else
+        write_said(to, turn, is_marked);
 }
 
+// A message is closed by what comes behind it, so that what is written of a turn does
+// not depend on the next one.
+static void write_turn(const writer *to, size_t at)
+{
+    bool goes_on = at > 0 && is_assistant(to, at) == is_assistant(to, at - 1);
+    if (at > 0)
+        append(to->http, goes_on ? "," : "]},");
+    if (!goes_on)
+        append(to->http, is_assistant(to, at) ? "{\"role\":\"assistant\",\"content\":["
+                                              : "{\"role\":\"user\",\"content\":[");
+    write_content(to, at);
+}
+
+// What has a mark is written again the next time.
 static void write_messages(writer *to)
 {
-    append(to->http, ",\"messages\":[");
     find_marks(to);
-    for (size_t i = 0; i < to->request->n_turns; i++) {
-        append(to->http,
-               i > 0 && is_assistant(to, i) != is_assistant(to, i - 1) ? "," : "");
-        if (is_assistant(to, i))
-            write_assistant(to, &to->request->turns[i]);
-        else
-            write_user(to, i);
+    size_t n_kept = cadre_http_cut_turns(to->http, to->marks_from);
+    if (n_kept == 0) {
+        append(to->http, to->model->head);
+        append(to->http, ",\"messages\":[");
     }
-    append(to->http, "]");
+    for (size_t i = n_kept; i < to->request->n_turns; i++) {
+        write_turn(to, i);
+        if (i < to->marks_from)
+            cadre_http_keep_turns(to->http, i + 1);
+    }
+    append(to->http, "]}]");
 }
 
 // --- The rest ---
@@ -288,13 +292,12 @@ cadre_status cdr_anthropic_encode(const void *state, const cadre_request *reques
     (void)err;
     cadre_http_set_url(http, "%s", to.model->url);
     write_headers(&to);
-    append(http, to.model->head);
+    write_messages(&to);
     if (to.model->thinking && may_think(&to))
         append(http, to.model->thinking);
     write_output_config(&to, schema);
     write_tools(&to);
     write_system(&to, schema ? NULL : wanted);
-    write_messages(&to);
     append(http, "}");
     json_decref(schema);
     return CADRE_OK;

@@ -16,10 +16,8 @@ static const char text_fragment[] = "gemini text";
 static const char parts_fragment[] = "gemini parts";
 static const char result_fragment[] = "gemini result";
 static const char own_fragment[] = "gemini own";
-static const char own_renamed_fragment[] = "gemini own renamed";
 static const char foreign_fragment[] = "gemini foreign";
 static const char signed_fragment[] = "gemini signed";
-static const char signed_renamed_fragment[] = "gemini signed renamed";
 static const char signed_foreign_fragment[] = "gemini signed foreign";
 
 // The provider's own word for a call that no model of it made.
@@ -269,15 +267,13 @@ static void write_signed_turn(const cadre_turn *turn, cadre_http *http)
 
 static void write_model(const writer *to, const cadre_turn *turn)
 {
-    static const char *const fragments[2][3] = {
-        {own_fragment, own_renamed_fragment, foreign_fragment},
-        {signed_fragment, signed_renamed_fragment, signed_foreign_fragment},
+    static const char *const fragments[2][2] = {
+        {foreign_fragment, own_fragment},
+        {signed_foreign_fragment, signed_fragment},
     };
     bool is_signed = to->model->is_of_3_on;
-    // The calls of a turn that is not its own are always renamed.
-    int whose = !turn->is_own ? 2 : turn->is_renamed;
     append(to->http, "{\"role\":\"model\",\"parts\":[");
-    cadre_http_append_turn(to->http, turn, fragments[is_signed][whose],
+    cadre_http_append_turn(to->http, turn, fragments[is_signed][turn->is_own],
                            is_signed ? write_signed_turn : write_turn);
     append(to->http, "]}");
 }
@@ -300,10 +296,16 @@ static void write_turn_of(const writer *to, const cadre_turn *turn)
 
 static void write_contents(const writer *to)
 {
-    append(to->http, "\"contents\":[");
-    for (size_t i = 0; i < to->request->n_turns; i++) {
+    const char *head = to->model->head;
+    size_t n_kept = cadre_http_kept_turns(to->http);
+    if (n_kept == 0) {
+        append(to->http, head);
+        append(to->http, head[1] ? ",\"contents\":[" : "\"contents\":[");
+    }
+    for (size_t i = n_kept; i < to->request->n_turns; i++) {
         append(to->http, i > 0 ? "," : "");
         write_turn_of(to, &to->request->turns[i]);
+        cadre_http_keep_turns(to->http, i + 1);
     }
     append(to->http, "]");
 }
@@ -322,14 +324,14 @@ static void write_system(const writer *to)
     bool is_empty = is_blank(to->request->system);
     if (is_empty && !tells_schema(to))
         return;
-    append(to->http, "\"systemInstruction\":{\"parts\":[{\"text\":\"");
+    append(to->http, ",\"systemInstruction\":{\"parts\":[{\"text\":\"");
     if (!is_empty)
         cadre_http_append_escaped(to->http, to->request->system);
     if (tells_schema(to)) {
         append(to->http, is_empty ? "" : "\\n\\n");
         cadre_wire_tell_schema(to->http, to->request->output_schema);
     }
-    append(to->http, "\"}]},");
+    append(to->http, "\"}]}");
 }
 
 static void write_tools(const writer *to)
@@ -338,7 +340,7 @@ static void write_tools(const writer *to)
     cadre_http *http = to->http;
     if (request->n_tools == 0)
         return;
-    append(http, "\"tools\":[{\"functionDeclarations\":[");
+    append(http, ",\"tools\":[{\"functionDeclarations\":[");
     for (size_t i = 0; i < request->n_tools; i++) {
         const cadre_tool_info *tool = &request->tools[i];
         append(http, i == 0 ? "{\"name\":\"" : ",{\"name\":\"");
@@ -354,11 +356,10 @@ static void write_tools(const writer *to)
         }
         append(http, "}");
     }
-    append(http, "]}],");
+    append(http, "]}]");
     if (to->model->tool_config) {
-        append(http, "\"toolConfig\":");
+        append(http, ",\"toolConfig\":");
         append(http, to->model->tool_config);
-        append(http, ",");
     }
 }
 
@@ -368,7 +369,7 @@ static void write_generation(const writer *to)
     const json_t *schema = tells_schema(to) ? NULL : to->request->output_schema;
     if (!made[1] && !schema)
         return;
-    append(to->http, "\"generationConfig\":");
+    append(to->http, ",\"generationConfig\":");
     append(to->http, made);
     if (schema) {
         append(to->http, made[1] ? "," : "");
@@ -376,7 +377,7 @@ static void write_generation(const writer *to)
                          "\"responseJsonSchema\":");
         cadre_http_append_json(to->http, schema);
     }
-    append(to->http, "},");
+    append(to->http, "}");
 }
 
 static void write_headers(const writer *to)
@@ -399,12 +400,10 @@ cadre_status cdr_gemini_encode(const void *state, const cadre_request *request,
     (void)err;
     cadre_http_set_url(http, "%s", to.model->url);
     write_headers(&to);
-    append(http, to.model->head);
-    append(http, to.model->head[1] ? "," : "");
+    write_contents(&to);
     write_generation(&to);
     write_system(&to);
     write_tools(&to);
-    write_contents(&to);
     append(http, "}");
     return CADRE_OK;
 }

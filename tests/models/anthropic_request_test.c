@@ -59,12 +59,8 @@ static void test_anthropic_request__blocks_stand_in_their_places(void)
     char *body = wire_request_encode(&request, NULL);
     CHECK_TEXT(
         body,
-        "{\"model\":\"m\",\"max_tokens\":8192,\"stream\":true,\"tools\":[{\"name\":"
-        "\"files__read\",\"description\":\"Reads\",\"input_schema\":{\"type\":"
-        "\"object\",\"properties\":{}}},{\"name\":\"add\",\"input_schema\":{\"type\":"
-        "\"object\",\"properties\":{}}" MARK
-        "}],\"system\":[{\"type\":\"text\",\"text\":\"Be brief.\"" MARK
-        "}],\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":"
+        "{\"model\":\"m\",\"max_tokens\":8192,\"stream\":true,\"messages\":[{"
+        "\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":"
         "\"What is \\\"it\\\"?\"" MARK
         "}]},{\"role\":\"assistant\",\"content\":[{\"type\":\"thinking\",\"thinking\":"
         "\"h\\u00e9\",\"signature\":\"s1\"},{\"type\":\"text\",\"text\":"
@@ -74,7 +70,11 @@ static void test_anthropic_request__blocks_stand_in_their_places(void)
         "\"s3\"},{\"type\":\"tool_use\",\"id\":\"c2\",\"name\":\"add\",\"input\":{}}]},"
         "{\"role\":\"user\",\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":"
         "\"c1\",\"is_error\":true,\"content\":\"no such file\"},{\"type\":"
-        "\"tool_result\",\"tool_use_id\":\"c2\",\"content\":\"seen\"" MARK "}]}]}");
+        "\"tool_result\",\"tool_use_id\":\"c2\",\"content\":\"seen\"" MARK
+        "}]}],\"tools\":[{\"name\":\"files__read\",\"description\":\"Reads\","
+        "\"input_schema\":{\"type\":\"object\",\"properties\":{}}},{\"name\":\"add\","
+        "\"input_schema\":{\"type\":\"object\",\"properties\":{}}" MARK
+        "}],\"system\":[{\"type\":\"text\",\"text\":\"Be brief.\"" MARK "}]}");
     free(body);
 }
 
@@ -84,7 +84,7 @@ static void test_anthropic_request__results_and_what_is_said_are_one_message(voi
     char *body = encode(messages, 5, NULL);
     CHECK_CONTAINS(body,
                    "\"content\":\"seen\"},{\"type\":\"text\",\"text\":\"Thanks\"" MARK
-                   "}]}]}");
+                   "}]}],\"");
     free(body);
 }
 
@@ -98,7 +98,7 @@ static void test_anthropic_request__texts_of_a_turn_are_one_block(void)
     CHECK_CONTAINS(body, "\"content\":[{\"type\":\"text\",\"text\":\"What is "
                          "\\\"it\\\"?\\n\\nThanks\"},{\"type\":\"image\",\"source\":{"
                          "\"type\":\"url\",\"url\":\"https://h/c.png\"}},{\"type\":"
-                         "\"text\",\"text\":\"Thanks\\n\\nThanks\"" MARK "}]}]}");
+                         "\"text\",\"text\":\"Thanks\\n\\nThanks\"" MARK "}]}],\"");
     free(body);
 }
 
@@ -110,7 +110,7 @@ static void test_anthropic_request__two_marks_walk_along(void)
     char *before = encode(messages, 3, NULL);
     char *after = encode(messages, 5, NULL);
     CHECK_CONTAINS(before, "What is \\\"it\\\"?\"" MARK "}]}");
-    CHECK_CONTAINS(before, "\"Thanks\"" MARK "}]}]}");
+    CHECK_CONTAINS(before, "\"Thanks\"" MARK "}]}],\"");
     CHECK_CONTAINS(after, "What is \\\"it\\\"?\"}]}");
     size_t n_marks = 0;
     for (const char *at = after; (at = strstr(at, MARK)) != NULL; at++)
@@ -209,11 +209,11 @@ static void test_anthropic_request__files_go_as_blocks_before_the_text(void)
         "\"data\":\"x\\\"y\"},\"title\":\"t\"},{\"type\":\"text\",\"text\":"
         "\"[w]\\nhttps://h/w\"},{\"type\":\"text\",\"text\":\"[file s.wav of type "
         "audio/wav: this model cannot read it]\"},{\"type\":\"text\",\"text\":"
-        "\"What is \\\"it\\\"?\"}]}]}");
+        "\"What is \\\"it\\\"?\"}]}],\"");
     free(body);
     with.text = " ";
     body = encode(&with, 1, "{\"prompt_cache\":false}");
-    CHECK_CONTAINS(body, "this model cannot read it]\"}]}]}"); // no empty text
+    CHECK_CONTAINS(body, "this model cannot read it]\"}]}],\""); // no empty text
     free(body);
 }
 
@@ -236,10 +236,10 @@ static void test_anthropic_request__options_become_keys_and_headers(void)
     CHECK_TEXT(http.url, "https://h/anthropic/v1/messages?x=1");
     CHECK_CONTAINS(body, "{\"model\":\"m\",\"max_tokens\":9,\"stream\":true,"
                          "\"temperature\":0.5,\"stop_sequences\":[\"x\"],\"metadata\":{"
-                         "\"user_id\":\"u\"},\"output_config\":{\"effort\":\"low\"},"
-                         "\"tools\":[");
+                         "\"user_id\":\"u\"},\"messages\":[");
+    CHECK_CONTAINS(body, "],\"output_config\":{\"effort\":\"low\"},\"tools\":[");
     CHECK_CONTAINS(body, "],\"tool_choice\":{\"type\":\"any\","
-                         "\"disable_parallel_tool_use\":true},\"messages\":[");
+                         "\"disable_parallel_tool_use\":true}}");
     CHECK_LACKS(body, "\"system\"");
     static const char *const headers[][2] = {{"Content-Type", "application/json"},
                                              {"Accept", "text/event-stream"},

@@ -55,10 +55,7 @@ static void test_gemini_request__parts_stand_in_their_places(void)
     char *body = wire_request_encode(&request, NULL);
     CHECK_TEXT(
         body,
-        "{\"systemInstruction\":{\"parts\":[{\"text\":\"Be brief.\"}]},\"tools\":[{"
-        "\"functionDeclarations\":[{\"name\":\"files__read\",\"description\":"
-        "\"Reads\",\"parametersJsonSchema\":{\"type\":\"object\"}},{\"name\":\"add\"}]"
-        "}],\"contents\":[{\"role\":\"user\",\"parts\":[{\"text\":\"What is "
+        "{\"contents\":[{\"role\":\"user\",\"parts\":[{\"text\":\"What is "
         "\\\"it\\\"?\"}]},{\"role\":\"model\",\"parts\":[{\"thought\":true,\"text\":"
         "\"\",\"thoughtSignature\":\"s0\"},{\"text\":\"Let me see.\"},{\"text\":\"\","
         "\"thoughtSignature\":\"s1\"},{\"functionCall\":{\"id\":\"c1\",\"name\":"
@@ -67,7 +64,11 @@ static void test_gemini_request__parts_stand_in_their_places(void)
         "\"user\",\"parts\":[{\"functionResponse\":{\"id\":\"c1\",\"name\":"
         "\"files__read\",\"response\":{\"error\":\"no such file\"}}},{"
         "\"functionResponse\":{\"id\":\"c2\",\"name\":\"add\",\"response\":{\"output\":"
-        "\"seen\"}}}]},{\"role\":\"user\",\"parts\":[{\"text\":\"Thanks\"}]}]}");
+        "\"seen\"}}}]},{\"role\":\"user\",\"parts\":[{\"text\":\"Thanks\"}]}],"
+        "\"systemInstruction\":{\"parts\":[{\"text\":\"Be brief.\"}]},\"tools\":[{"
+        "\"functionDeclarations\":[{\"name\":\"files__read\",\"description\":"
+        "\"Reads\",\"parametersJsonSchema\":{\"type\":\"object\"}},{\"name\":\"add\"}]"
+        "}]}");
     free(body);
     json_decref(parameters);
 }
@@ -129,7 +130,7 @@ static void test_gemini_request__files_go_as_parts(void)
     free(body);
     with.text = "";
     body = encode(&with, 1, NULL);
-    CHECK_CONTAINS(body, "\"https://h/v\"}}]}]}"); // no empty text
+    CHECK_CONTAINS(body, "\"https://h/v\"}}]}],\""); // no empty text
     free(body);
 }
 
@@ -158,13 +159,15 @@ static void test_gemini_request__options_become_keys_and_headers(void)
                "https://h/p/v1beta/models/m%3Fx:streamGenerateContent?a=1&alt=sse");
     CHECK_CONTAINS(
         body, "{\"safetySettings\":[{\"category\":\"HARM\",\"threshold\":\"OFF\"}],"
-              "\"cachedContent\":\"c\",\"generationConfig\":{\"temperature\":0.5,"
+              "\"cachedContent\":\"c\",\"contents\":[");
+    CHECK_CONTAINS(
+        body, "],\"generationConfig\":{\"temperature\":0.5,"
               "\"topP\":0.9,\"topK\":3,\"maxOutputTokens\":9,\"stopSequences\":[\"x\"],"
               "\"seed\":7,\"thinkingConfig\":{\"thinkingBudget\":0,\"thinkingLevel\":"
               "\"low\",\"includeThoughts\":true},\"candidateCount\":1},\"tools\":[");
     CHECK_CONTAINS(body,
                    "],\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"ANY\"}"
-                   "},\"contents\":[");
+                   "}}");
     CHECK_LACKS(body, "systemInstruction");
     static const char *const headers[][2] = {{"Content-Type", "application/json"},
                                              {"Accept", "text/event-stream"},

@@ -75,6 +75,13 @@ static const char *const models[] = {RANDOM_HISTORY_MODEL, "", "other/model"};
     "[{\"place\":0,\"item\":{\"type\":\"reasoning\",\"id\":\"rs_9\",\"summary\":[],"   \
     "\"encrypted_content\":\"" RANDOM_HISTORY_FOREIGN "\"}}]"
 
+// The signature says what was thought.
+#define THOUGHT(text)                                                                  \
+    "{\"type\":\"thinking\",\"thinking\":\"" text "\",\"signature\":\"sig:" text "\"}"
+#define SERVER_USE(id)                                                                 \
+    "{\"type\":\"server_tool_use\",\"id\":\"" id                                       \
+    "\",\"name\":\"web_search\",\"input\":{}}"
+
 // What only a model of that provider can read, as cadre_sink_item keeps it; also at a
 // place that there is not.
 static const struct {
@@ -89,6 +96,29 @@ static const struct {
      "\"summary\":[]}},{\"place\":2,\"item\":{\"type\":\"reasoning\","
      "\"id\":\"rs_3\",\"summary\":[]}},{\"place\":9,\"item\":"
      "{\"type\":\"reasoning\",\"id\":\"rs_4\",\"summary\":[]}}]"},
+    {"anthropic", "[{\"place\":0,\"item\":" THOUGHT("Hm.") "}]"},
+    {"anthropic",
+     "[{\"place\":0,\"item\":" THOUGHT(
+         "") "},{\"place\":1,\"item\":{\"type\":\"redacted_thinking\","
+             "\"data\":\"QUJD\"}},{\"place\":2,\"item\":" THOUGHT(
+                 "\\u00e9\\ud83d\\ude42 \\\"x\\\"") "},{\"place\":9,"
+                                                    "\"item\":" THOUGHT("Late.") "}"
+                                                                                 "]"},
+    {"anthropic", "[{\"place\":0,\"item\":" SERVER_USE(
+                      "srv_1") "},{\"place\":0,\"item\":{\"type\":"
+                               "\"web_search_tool_result\",\"tool_use_id\":\"srv_"
+                               "1\",\"content\":[]}},{\"place\":"
+                               "1,\"item\":" SERVER_USE("srv_2") "}]"},
+    {"gemini", "[{\"place\":2,\"item\":{\"thoughtSignature\":\"call-0\"}},{\"place\":4,"
+               "\"item\":{\"thoughtSignature\":\"call-2\"}}]"},
+    {"gemini",
+     "[{\"place\":0,\"item\":{\"thought\":true,\"text\":\"\",\"thoughtSignature\":"
+     "\"part\"}},{\"place\":1,\"item\":{\"text\":\"\",\"thoughtSignature\":"
+     "\"part\"}},"
+     "{\"place\":2,\"item\":{\"thoughtSignature\":\"call-0\"}},{\"place\":3,\"item\":"
+     "{"
+     "\"executableCode\":{\"language\":\"PYTHON\",\"code\":\"1\"}}},{\"place\":9,"
+     "\"item\":{\"thoughtSignature\":\"call-7\"}}]"},
 };
 
 static const char *const part_lists[] = {

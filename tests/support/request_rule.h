@@ -47,5 +47,7 @@ bool rule_check_tool(json_t *names, const char *name, const json_t *parameters);
 // The rules of one endpoint each.
 bool rules_openai_chat(const json_t *body);
 bool rules_openai_responses(const json_t *body);
+bool rules_anthropic(const json_t *body);
+bool rules_gemini(const json_t *body);
 
 #endif

@@ -13,6 +13,8 @@ static const struct {
 } rules[] = {
     {"openai", rules_openai_chat},
     {"openai_responses", rules_openai_responses},
+    {"anthropic", rules_anthropic},
+    {"gemini", rules_gemini},
 };
 
 bool request_rules_check(const char *provider, const char *body)

@@ -45,6 +45,15 @@ size_t cadre_http_kept_turns(const cadre_http *http)
     return http ? http->n_ends : 0;
 }
 
+size_t cadre_http_cut_turns(cadre_http *http, size_t n_turns)
+{
+    if (!http || http->n_ends <= n_turns)
+        return http ? http->n_ends : 0;
+    http->n_ends = n_turns;
+    http->body.len = n_turns > 0 ? http->ends[n_turns - 1] : 0;
+    return n_turns;
+}
+
 void cadre_http_keep_turns(cadre_http *http, size_t n_turns)
 {
     if (!http || !http->keeps || http->failed || n_turns != http->n_ends + 1)
