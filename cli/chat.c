@@ -68,8 +68,8 @@ static bool take_end(chat *it, cli_said said)
 // "cadre chat team.yaml --offline --session chat-5hq7y29q"
 static void print_again(const chat *it, FILE *stream)
 {
-    static const char *const kept[] = {"offline", "script",  "set",
-                                       "store",   "timeout", "type"};
+    static const char *const kept[] = {"max-cost", "offline", "script", "set",
+                                       "store",    "timeout", "type"};
 
     fputs("cadre chat ", stream);
     cli_shell_print(stream, it->request.team_path);
@@ -582,7 +582,7 @@ const cadre_command cadre_command_chat = {
         "Each line is one turn: a run in the same session, which is recorded as\n"
         "those of `cadre run` are. A new session gets a name, told at the start,\n"
         "and --session goes on with it later. A line that ends in a backslash goes\n"
-        "on on the next one; --timeout is for each turn.\n"
+        "on on the next one; --timeout and --max-cost are for each turn.\n"
         "\n"
         "  /file PATH  shows the model this file with the next line\n"
         "  /tree       who called whom in the last turn\n"

@@ -1,6 +1,8 @@
 // cadre check: finds every mistake of a team before a token is spent, and tells what a
 // run of it takes at most.
 #include "ui/command.h"
+#include "ui/cost.h"
+#include "ui/duration.h"
 #include "ui/json_output.h"
 #include "ui/options.h"
 #include "ui/output.h"
@@ -71,12 +73,36 @@ static void print_model_calls(FILE *stream, const cadre_worst_case *worst)
     fputc(')', stream);
 }
 
+// ", budget $0.50 and 200,000 tokens"
+static void print_budget(FILE *stream, const cadre_budget *budget)
+{
+    char cost[32], time[32];
+    const char *before = ", budget ";
+
+    if (budget->max_cost_usd_micros > 0) {
+        cli_cost_format(budget->max_cost_usd_micros, cost, sizeof(cost));
+        fprintf(stream, "%s%s", before, cost);
+        before = " and ";
+    }
+    if (budget->max_tokens > 0) {
+        fputs(before, stream);
+        print_number(stream, budget->max_tokens);
+        fputs(" tokens", stream);
+        before = " and ";
+    }
+    if (budget->max_time_ms > 0) {
+        cli_duration_format(budget->max_time_ms, time, sizeof(time));
+        fprintf(stream, "%s%s", before, time);
+    }
+}
+
 static void print_worst_case(FILE *stream, const cadre_worst_case *worst)
 {
     print_model_calls(stream, worst);
     fprintf(stream, ", depth %d%s", worst->depth, worst->is_deeper ? " or more" : "");
     if (worst->limits.max_depth != CADRE_UNLIMITED)
         fprintf(stream, " of %d", worst->limits.max_depth);
+    print_budget(stream, &worst->budget);
     fputc('\n', stream);
 }
 
@@ -145,6 +171,18 @@ static json_t *bound_json(int64_t bound)
     return bound == CADRE_UNLIMITED ? json_null() : json_integer(bound);
 }
 
+// Null: no limit of that kind.
+static json_t *budget_json(const cadre_budget *budget)
+{
+    int64_t tokens = budget->max_tokens, ms = budget->max_time_ms;
+    int64_t cost = budget->max_cost_usd_micros;
+
+    return json_pack("{s:o, s:o, s:o}", "max_cost",
+                     cost > 0 ? cli_cost_json(cost, 0) : json_null(), "max_tokens",
+                     tokens > 0 ? json_integer(tokens) : json_null(), "max_time_ms",
+                     ms > 0 ? json_integer(ms) : json_null());
+}
+
 static json_t *worst_case_json(const cadre_team *team)
 {
     cadre_error err = CADRE_ERROR_INIT;
@@ -152,10 +190,11 @@ static json_t *worst_case_json(const cadre_team *team)
 
     if (cadre_team_worst_case(team, &worst, &err) != CADRE_OK)
         return json_null();
-    return json_pack("{s:o, s:o, s:i, s:b, s:o}", "model_calls",
+    return json_pack("{s:o, s:o, s:i, s:b, s:o, s:o}", "model_calls",
                      bound_json(effective_calls(&worst)), "model_calls_of_team",
                      bound_json(worst.model_calls), "depth", worst.depth, "is_deeper",
-                     worst.is_deeper, "max_depth", bound_json(worst.limits.max_depth));
+                     worst.is_deeper, "max_depth", bound_json(worst.limits.max_depth),
+                     "budget", budget_json(&worst.budget));
 }
 
 static int tell_json(const cli_team_file *file, int exit_status)

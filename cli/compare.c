@@ -114,12 +114,13 @@ static json_t *run_team(compare *it, const char *type, cadre_team *team,
     cadre_error err = CADRE_ERROR_INIT;
     cadre_run *run = NULL;
 
-    cadre_status status =
-        cadre_run_start(team,
-                        CADRE_RUN(.input = request->input, .inputs = request->inputs,
-                                  .timeout_ms = request->timeout_ms,
-                                  .metadata = request->metadata, .no_events = true),
-                        &run, &err);
+    cadre_status status = cadre_run_start(
+        team,
+        CADRE_RUN(.input = request->input, .inputs = request->inputs,
+                  .timeout_ms = request->timeout_ms, .metadata = request->metadata,
+                  .no_events = true,
+                  .budget = {.max_cost_usd_micros = request->max_cost_usd_micros}),
+        &run, &err);
     if (status == CADRE_OK && !request->show.is_quiet)
         cli_report_note("%s: trace %s", type, cadre_run_trace_id(run));
     if (status == CADRE_OK)

@@ -151,6 +151,7 @@ static int exit_of_completed(cadre_stop_reason reason)
     switch (reason) {
     case CADRE_STOP_MAX_TURNS:
     case CADRE_STOP_MAX_ITERATIONS:
+    case CADRE_STOP_BUDGET:
     case CADRE_STOP_LIMIT: // the model's: its answer was cut
         return CLI_EXIT_LIMIT;
     case CADRE_STOP_NONE:

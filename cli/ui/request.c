@@ -1,6 +1,7 @@
 // See request.h.
 #include "request.h"
 
+#include "cost.h"
 #include "duration.h"
 #include "json_output.h"
 #include "output.h"
@@ -122,6 +123,18 @@ int cli_request_read_timeout(const cli_arguments *arguments, int64_t *timeout_ms
     return CLI_EXIT_OK;
 }
 
+static int read_max_cost(const cli_arguments *arguments, int64_t *usd_micros)
+{
+    const char *cost = cli_arguments_value(arguments, "max-cost");
+
+    if (!cost || cli_cost_parse(cost, usd_micros))
+        return CLI_EXIT_OK;
+    return cli_report_usage(arguments->command,
+                            "option '--max-cost': expected dollars from 0.000001 to "
+                            "1000000, such as 0.50, not '%s'",
+                            cost);
+}
+
 // What the record does not say must be said again: the store, and what a resume was
 // told otherwise; how a run was shown is a matter of each time.
 static bool write_options(cli_request *it, const cli_arguments *arguments)
@@ -161,6 +174,8 @@ int cli_request_init(cli_request *request, const cli_arguments *arguments,
         *CADRE_RUNTIME(.offline = cli_arguments_has(arguments, "offline"),
                        .script = cli_arguments_value(arguments, "script"));
     int exit_status = cli_request_read_timeout(arguments, &request->timeout_ms);
+    if (exit_status == CLI_EXIT_OK)
+        exit_status = read_max_cost(arguments, &request->max_cost_usd_micros);
     if (exit_status == CLI_EXIT_OK)
         exit_status = read_form(request, arguments);
     if (exit_status == CLI_EXIT_OK)
@@ -206,7 +221,8 @@ static cadre_status start(const cli_request *it, cadre_run **run, cadre_error *e
         CADRE_RUN(.input = it->input, .inputs = it->inputs, .session = it->session,
                   .timeout_ms = it->timeout_ms, .metadata = it->metadata,
                   .request_id = it->id, .accept_changes = it->accepts_changes,
-                  .files = it->files.items, .n_files = it->files.count);
+                  .files = it->files.items, .n_files = it->files.count,
+                  .budget = {.max_cost_usd_micros = it->max_cost_usd_micros});
 
     return it->trace ? cadre_run_resume(it->team, it->trace, config, run, err)
                      : cadre_run_start(it->team, config, run, err);

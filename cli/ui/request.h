@@ -23,6 +23,7 @@
         {"script", "FILE", "take the answers from this script; implies --offline"},    \
         {"set", "NAME=VALUE", "set an input of the team; may be given many times"},    \
         {"timeout", "TIME", "end the run after so long: 250ms, 10s, 5m, 2h"},          \
+        {"max-cost", "DOLLARS", "stop the run before it costs more: 0.50"},            \
         {"store", "URL", "where runs are recorded: " CLI_STORE_OPTION},                \
         {"plain", NULL, "no colours and no live tree on a terminal"},                  \
     {                                                                                  \
@@ -48,6 +49,7 @@ typedef struct cli_request {
     int stopped_by;           // the signal; 0: none
     cadre_status not_started; // why there was no run the last time
     int64_t timeout_ms;
+    int64_t max_cost_usd_micros; // 0: no more is said than in the team file
     cli_store store;
     cadre_runtime_config runtime;
     cli_show_config show;

@@ -58,6 +58,14 @@ typedef struct cadre_retry {
     int64_t backoff_ms; // the pause before each further attempt
 } cadre_retry;
 
+// What a run, an agent with all that works for it, or a call may use up. 0: no limit
+// of that kind. See docs/team-file.md#budget.
+typedef struct cadre_budget {
+    int64_t max_cost_usd_micros; // of models with a price
+    int64_t max_tokens;          // input and output
+    int64_t max_time_ms;         // at work, over all lives of the run
+} cadre_budget;
+
 // What others know of an agent. All texts live as long as the team.
 typedef struct cadre_agent_info {
     const char *name;

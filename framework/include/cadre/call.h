@@ -38,7 +38,8 @@ typedef enum cadre_stop_reason {
     CADRE_STOP_RESTART_LIMIT, // cut again and again while it ran
     CADRE_STOP_ESCALATED,     // it ended the cycle around it
     CADRE_STOP_MAX_ITERATIONS,
-    CADRE_STOP_MAX_STEPS
+    CADRE_STOP_MAX_STEPS,
+    CADRE_STOP_BUDGET // what it may use is used up
 } cadre_stop_reason;
 
 typedef enum cadre_call_flags {
@@ -73,6 +74,9 @@ typedef struct cadre_call {
                        // calls; they outlive the call
     cadre_listener listener; // NULL: nobody; not in a batch, which has its own
     void *listener_ctx;
+    // Of the callee, all below it and all whom it hands over to; narrows only, since
+    // what they use up counts in the budgets around it as well.
+    cadre_budget budget;
 } cadre_call;
 
 #define CADRE_CALL(...)                                                                \

@@ -43,6 +43,7 @@ typedef struct cadre_run_config {
     bool accept_changes;     // resume: goes on with another shape of the team too
     const cadre_file *files; // come with `input`; of a new run only
     size_t n_files;
+    cadre_budget budget; // narrows what the team file gives the run
 } cadre_run_config;
 
 #define CADRE_RUN(...)                                                                 \
@@ -95,9 +96,10 @@ CADRE_API cadre_status cadre_run_start(cadre_team *team, const cadre_run_config 
                                        cadre_run **out, cadre_error *err);
 
 // Goes on with a run of this store that was cut: what is recorded answers again,
-// nothing of it is done twice. Inputs, limits and timeout_ms (counted anew) are those
-// of its start, but for limits and a time that `config` (NULL: all defaults) gives; an
-// `input` in it adds nothing, and another one than that of the start is EINVAL.
+// nothing of it is done twice. Inputs, limits, budget and timeout_ms (counted anew) are
+// those of its start, but for limits, a budget and a time that `config` (NULL: all
+// defaults) gives; what was used of a budget stays used up. An `input` in it adds
+// nothing, and another one than that of the start is EINVAL.
 // Changed texts of the team are taken, and told by stream_start. Errors: as of start;
 // EBUSY naming who holds the run, if that may be alive; ENOTFOUND; EINVAL when it has
 // ended; ECONFIG naming what is gone, new or changed in another shape of the team

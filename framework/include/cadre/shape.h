@@ -72,6 +72,7 @@ typedef struct cadre_worst_case {
     int depth;           // so many blocking calls deep do its agents nest
     bool is_deeper;      // or more: something may call agents as it likes
     cadre_limits limits; // of the team, with the defaults where it gives none
+    cadre_budget budget; // of the team
 } cadre_worst_case;
 
 // Adds up the shapes of all agents from the root on. Errors: EINVAL (a team that is not

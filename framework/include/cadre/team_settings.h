@@ -32,6 +32,7 @@ typedef struct cadre_llm {
     const cadre_hooks *hooks;  // copied; NULL: none
     int max_history_tokens;    // of what was said, about; 0: no limit
     const char *output_schema; // JSON Schema that its answer must fit; NULL: any text
+    cadre_budget budget;       // of each frame of it, with all that works for it
 } cadre_llm;
 
 #define CADRE_LLM(...)                                                                 \
@@ -50,6 +51,7 @@ typedef struct cadre_topology {
     cadre_retry retry;
     const cadre_hooks *hooks;
     const char *output_schema;
+    cadre_budget budget;
 } cadre_topology;
 
 #define CADRE_TOPOLOGY(...)                                                            \
@@ -68,6 +70,7 @@ typedef struct cadre_function {
     cadre_retry retry;
     const cadre_hooks *hooks;
     const char *output_schema;
+    cadre_budget budget;
 } cadre_function;
 
 #define CADRE_FUNCTION(...)                                                            \

@@ -25,6 +25,24 @@ cadre_status cdr_check_time(cdr_argument what, int64_t ms, cadre_error *err)
                       WHERE(what), (long long)ms);
 }
 
+cadre_status cdr_check_budget(cdr_argument what, const cadre_budget *budget,
+                              cadre_error *err)
+{
+    const struct {
+        const char *name;
+        int64_t value;
+    } all[] = {{"max_cost_usd_micros", budget->max_cost_usd_micros},
+               {"max_tokens", budget->max_tokens},
+               {"max_time_ms", budget->max_time_ms}};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        if (all[i].value < 0)
+            return cadre_fail(err, CADRE_EINVAL,
+                              WHERE_FORMAT ".%s is %lld; it must be at least 1, or 0 "
+                                           "for none",
+                              WHERE(what), all[i].name, (long long)all[i].value);
+    return CADRE_OK;
+}
+
 cadre_status cdr_check_limit(cdr_argument what, int limit, cadre_error *err)
 {
     if (limit >= 0 || limit == CADRE_UNLIMITED)

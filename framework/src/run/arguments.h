@@ -5,7 +5,7 @@
 #ifndef CDR_ARGUMENTS_H
 #define CDR_ARGUMENTS_H
 
-#include "cadre/error.h"
+#include "cadre/agent.h"
 
 #include <stdint.h>
 
@@ -20,6 +20,10 @@ typedef struct cdr_argument {
 
 // May `ms` be a time, of which 0 is none?
 cadre_status cdr_check_time(cdr_argument what, int64_t ms, cadre_error *err);
+
+// May all of the budget be limits, of which 0 is none?
+cadre_status cdr_check_budget(cdr_argument what, const cadre_budget *budget,
+                              cadre_error *err);
 
 // May `limit` be one, of which 0 is the default and CADRE_UNLIMITED is none?
 cadre_status cdr_check_limit(cdr_argument what, int limit, cadre_error *err);

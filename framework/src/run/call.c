@@ -65,6 +65,9 @@ static cadre_status check_values(const cadre_frame *frame, const cadre_call *cal
     cadre_status status = cdr_check_time((cdr_argument){name, "cadre_call.timeout_ms"},
                                          call->timeout_ms, err);
     if (status == CADRE_OK)
+        status = cdr_check_budget((cdr_argument){name, "cadre_call.budget"},
+                                  &call->budget, err);
+    if (status == CADRE_OK)
         status =
             cdr_check_text((cdr_argument){name, "cadre_call.input"}, call->input, err);
     if (status == CADRE_OK)
@@ -139,6 +142,14 @@ static int64_t chain_deadline(const cadre_frame *frame, const cadre_call *call,
     return own < frame->deadline_ms ? own : frame->deadline_ms;
 }
 
+// The same with the time of the call's budget.
+static int64_t chain_end(const cadre_call *call, int64_t deadline_ms, int64_t now_ns)
+{
+    int64_t max_ms = call->budget.max_time_ms;
+    int64_t end_ms = max_ms == 0 ? CDR_NEVER : cdr_deadline_ms(now_ns, max_ms);
+    return end_ms < deadline_ms ? end_ms : deadline_ms;
+}
+
 void cdr_restart_time_locked(cadre_frame *frame, const cadre_call *call,
                              cadre_frame *child)
 {
@@ -147,11 +158,12 @@ void cdr_restart_time_locked(cadre_frame *frame, const cadre_call *call,
     child->started_ns = now_ns;
     child->deadline_ms = chain_deadline(frame, call, now_ns);
     if (call->scope != NULL) {
-        child->scope->deadline_ms = child->deadline_ms;
+        child->scope->deadline_ms = chain_end(call, child->deadline_ms, now_ns);
         timeout_ms = cdr_shorter_ms(timeout_ms, child->scope->limits.node_timeout_ms);
     }
     if (timeout_ms > 0 && cdr_deadline_ms(now_ns, timeout_ms) < child->deadline_ms)
         child->deadline_ms = cdr_deadline_ms(now_ns, timeout_ms);
+    cdr_pots_limit_time_locked(child, false);
 }
 
 // Enters what `birth` describes so far, in its conversation, with its input said.
@@ -222,6 +234,7 @@ cadre_status cdr_enter_call(cadre_frame *frame, const cdr_callee *callee,
         .deadline_ms = chain_deadline(frame, call, now_ns),
         .timeout_ms = call->agent->timeout_ms,
         .started_ns = now_ns,
+        .budget = &call->budget,
         .history = fork ? CADRE_HISTORY_DEFAULT : call->history,
         .is_blocking = true,
         .is_fork = fork,
@@ -234,7 +247,7 @@ cadre_status cdr_enter_call(cadre_frame *frame, const cdr_callee *callee,
         if (birth.scope == NULL) {
             status = CADRE_ENOMEM;
         } else {
-            birth.scope->deadline_ms = birth.deadline_ms;
+            birth.scope->deadline_ms = chain_end(call, birth.deadline_ms, now_ns);
             birth.timeout_ms =
                 cdr_shorter_ms(birth.timeout_ms, birth.scope->limits.node_timeout_ms);
         }
@@ -242,6 +255,8 @@ cadre_status cdr_enter_call(cadre_frame *frame, const cdr_callee *callee,
     if (status == CADRE_OK) {
         cdr_mutex_lock(&frame->tree->mu);
         status = may_follow_locked(callee, err);
+        if (callee->follows != NULL)
+            birth.budget_used = cdr_pot_of_call_used(callee->follows);
         if (status == CADRE_OK)
             status = enter_locked(frame, &birth, child, how, err);
         many = cdr_outbox_has_many_locked(frame->tree);

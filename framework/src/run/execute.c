@@ -13,6 +13,7 @@
 #include "run/transfer_record.h"
 #include "tree/delta.h"
 #include "tree/outbox.h"
+#include "tree/pot.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -64,6 +65,8 @@ static cadre_stop_reason reason_of(const cadre_frame *frame, const cdr_failure *
         return CADRE_STOP_LOOP;
     case CADRE_CLASS_LIMIT:
         return CADRE_STOP_LIMIT;
+    case CADRE_CLASS_BUDGET:
+        return CADRE_STOP_BUDGET;
     case CADRE_CLASS_DIVERGED:
         return CADRE_STOP_DIVERGED;
     default:
@@ -87,16 +90,46 @@ static cdr_failure *failure_of(cadre_frame *frame, const cadre_error *err)
     return cdr_failure_new(&own, frame->agent->info.name, id);
 }
 
+static const struct {
+    cadre_frame_status status;
+    cadre_stop_reason reason;
+} ends_of_marks[] = {[CDR_MARK_REQUEST] = {CADRE_FRAME_ABORTED, CADRE_STOP_ABORTED},
+                     [CDR_MARK_OWNER] = {CADRE_FRAME_ABORTED, CADRE_STOP_ABORTED},
+                     [CDR_MARK_TIMEOUT] = {CADRE_FRAME_TIMEOUT, CADRE_STOP_TIMEOUT},
+                     [CDR_MARK_LOST] = {CADRE_FRAME_ABORTED, CADRE_STOP_ABORTED},
+                     [CDR_MARK_BUDGET] = {CADRE_FRAME_FAILED, CADRE_STOP_BUDGET}};
+
 static void ending_of_mark(cadre_frame *frame, cdr_ending *ending)
 {
     cadre_error why = CADRE_ERROR_INIT;
     cdr_frame_stopped(frame, &why);
-    bool is_late = frame->mark == CDR_MARK_TIMEOUT;
-    ending->status = is_late ? CADRE_FRAME_TIMEOUT : CADRE_FRAME_ABORTED;
-    ending->stop_reason = is_late ? CADRE_STOP_TIMEOUT : CADRE_STOP_ABORTED;
+    ending->status = ends_of_marks[frame->mark].status;
+    ending->stop_reason = ends_of_marks[frame->mark].reason;
     char id[CADRE_ID_TEXT_SIZE];
     cadre_id_text(cdr_frame_nearest_agent(frame)->id, id);
     ending->failure = cdr_failure_new(&why, frame->agent->info.name, id);
+}
+
+// What a budget stopped has answered, if it has said something.
+static bool is_cut_answer(const cadre_frame *frame, const cdr_ending *ending)
+{
+    return ending->status == CADRE_FRAME_FAILED &&
+           ending->stop_reason == CADRE_STOP_BUDGET && frame->work != NULL &&
+           cdr_text_bytes(frame->work->output)[0] != '\0' &&
+           (frame->mark == CDR_MARK_BUDGET || cdr_pots_have_refused(frame));
+}
+
+static void heed_budget(const cadre_frame *frame, cdr_ending *ending)
+{
+    if (is_cut_answer(frame, ending)) {
+        cdr_failure_unref(ending->failure);
+        ending->failure = NULL;
+        ending->status = CADRE_FRAME_COMPLETED;
+        ending->output = cdr_text_ref(frame->work->output);
+    } else if (ending->stop_reason == CADRE_STOP_FINAL &&
+               cdr_pots_own_have_refused(frame)) {
+        ending->stop_reason = CADRE_STOP_BUDGET; // not all was done
+    }
 }
 
 void cdr_ending_of(cadre_frame *frame, cadre_status status, const cadre_error *err,
@@ -122,6 +155,7 @@ void cdr_ending_of(cadre_frame *frame, cadre_status status, const cadre_error *e
     if (work != NULL && work->stop_reason != CADRE_STOP_NONE &&
         frame->mark == CDR_MARK_NONE)
         ending->stop_reason = (cadre_stop_reason)work->stop_reason;
+    heed_budget(frame, ending);
 }
 
 // --- A transfer that was recorded ---
@@ -299,7 +333,8 @@ static cadre_frame *enter_source(cadre_frame *frame)
 static void heed_mark_locked(cadre_frame *frame, cdr_ending *ending)
 {
     if (frame->mark == CDR_MARK_NONE || ending->status == CADRE_FRAME_ABORTED ||
-        ending->status == CADRE_FRAME_TIMEOUT)
+        ending->status == CADRE_FRAME_TIMEOUT ||
+        ending->stop_reason == CADRE_STOP_BUDGET)
         return;
     cdr_text_unref(ending->output);
     cdr_failure_unref(ending->failure);
@@ -356,8 +391,10 @@ void cdr_execute(cadre_frame *first, cdr_strand *strand, cdr_ran *ran)
         cdr_mutex_lock(&tree->mu);
         if (!cdr_frame_is_ended(last)) // else it was abandoned
             last->status = CADRE_FRAME_WAITING;
-        if (last->scope != NULL) // its own time binds no other
+        if (last->scope != NULL) { // its own time binds no other
             last->deadline_ms = last->scope->deadline_ms;
+            cdr_pots_limit_time_locked(last, true);
+        }
         if (next->status == CADRE_FRAME_PENDING)
             cdr_frame_start_locked(next, true);
         bool many = cdr_outbox_has_many_locked(tree);

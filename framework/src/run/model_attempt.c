@@ -2,8 +2,8 @@
 #include "run/model_attempt.h"
 
 #include "base/units.h"
+#include "run/model_budget.h"
 #include "tree/birth.h"
-#include "tree/ending.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -179,18 +179,11 @@ static cadre_status take_next_step(cdr_model_call *call, cadre_error *err)
     return status;
 }
 
-static void charge(cdr_model_call *call)
-{
-    cadre_usage *usage = &call->sink.usage;
-    usage->cost_usd_micros = cdr_price_of(&call->model->price, usage);
-    cdr_usage_add(&call->charged, usage);
-    *usage = call->charged;
-}
-
 static cadre_status attempt_once(cdr_model_call *call, cadre_error *err)
 {
     cadre_status status = CADRE_OK;
     call->retry_after_ms = -1;
+    call->sink.usage = (cadre_usage){.model_calls = 0};
     if (call->n_attempts++ > 0) // the first step was taken with the reservation
         status = take_next_step(call, err);
     if (status != CADRE_OK)
@@ -199,7 +192,7 @@ static cadre_status attempt_once(cdr_model_call *call, cadre_error *err)
         call->retry_after_ms = call->request.script_step->error_retry_after_ms;
     status = call->model->ops->answer != NULL ? attempt_own(call, err)
                                               : attempt_wire(call, err);
-    charge(call);
+    cdr_model_pay(call, status, err);
     cadre_status stopped = cdr_frame_stopped(call->frame, NULL);
     if (stopped != CADRE_OK) {
         cadre_error_clear(err);
@@ -259,10 +252,13 @@ void cdr_model_show_retry(cdr_model_call *call, const cadre_error *failure,
 cadre_status cdr_model_attempt_reserve(cdr_model_call *call, cadre_error *failure)
 {
     cdr_tree *tree = call->frame->tree;
+    cadre_status status = cdr_model_claim(call, call->frame, failure);
+    if (status != CADRE_OK)
+        return status;
     cdr_mutex_lock(&tree->mu);
     cdr_frame_start_locked(call->frame, true);
     cdr_mutex_unlock(&tree->mu);
-    cadre_status status = cdr_tree_flush(tree, failure);
+    status = cdr_tree_flush(tree, failure);
     // With that commit it may have learnt of a mark.
     return status == CADRE_OK ? cdr_frame_stopped(call->frame, failure) : status;
 }

@@ -28,7 +28,8 @@ void cdr_model_show(cdr_model_call *call, cadre_event *event);
 void cdr_model_show_retry(cdr_model_call *call, const cadre_error *failure,
                           int64_t wait_ms);
 
-// Reserves another attempt. Errors: the frame's sticky status, ESTORE.
+// Reserves another attempt. Errors: the frame's sticky status, ESTORE, ELIMIT of class
+// budget.
 cadre_status cdr_model_attempt_reserve(cdr_model_call *call, cadre_error *failure);
 
 // Makes attempts until one is whole; the answer is in call->sink, with the usage and

@@ -5,6 +5,7 @@
 #include "run/call.h"
 #include "run/model_answer.h"
 #include "run/model_attempt.h"
+#include "run/model_budget.h"
 #include "run/model_record.h"
 #include "run/model_window.h"
 #include "run/output.h"
@@ -182,8 +183,12 @@ static cadre_status get_answer(cdr_model_call *call, cadre_error *failure)
         cadre_event event = {.type = CADRE_EVENT_MESSAGE_START};
         event.u.message_start.message_id = call->message_text;
         cdr_model_show(call, &event);
-        if (!cdr_model_hook_recall(&call->hook, &call->sink))
+        if (cdr_model_hook_recall(&call->hook, &call->sink)) {
+            cdr_model_pay_recalled(call);
+        } else {
+            cdr_model_pay_cuts(call);
             status = attempt(call, failure);
+        }
         if (status != CADRE_OK)
             name_failure(call, failure);
     }
@@ -233,8 +238,10 @@ static cadre_status ask_and_leave(cdr_model_call *call, cadre_answer *answer,
     cdr_mutex_unlock(&tree->mu);
     if (status == CADRE_OK)
         return CADRE_OK;
-    return cadre_fail_class(err, CADRE_EFAILED, failure.error_class, failure.retryable,
-                            "%s", failure.text);
+    // What budgets refuse nobody else may do.
+    status = failure.error_class == CADRE_CLASS_BUDGET ? CADRE_ELIMIT : CADRE_EFAILED;
+    return cadre_fail_class(err, status, failure.error_class, failure.retryable, "%s",
+                            failure.text);
 }
 
 // A call that is not in the record.
@@ -250,9 +257,14 @@ static cadre_status make(cdr_model_call *call, const cadre_model_call *asked,
         cdr_mutex_unlock(&tree->mu);
         status = prepare(call, asked, err);
     }
+    if (status == CADRE_OK && !call->hook.is_given)
+        status = cdr_model_claim(call, call->agent, err);
     if (status == CADRE_OK)
         status = reserve(call, key, err);
-    return status == CADRE_OK ? ask_and_leave(call, answer, err) : status;
+    if (status == CADRE_OK)
+        status = ask_and_leave(call, answer, err);
+    cdr_model_unclaim(call);
+    return status;
 }
 
 static void model_call_fini(cdr_model_call *call)

@@ -14,6 +14,7 @@
 #include "run/offer.h"
 #include "run/prompt.h"
 #include "tree/outbox.h"
+#include "tree/pot.h"
 
 // Everything one call needs, on the stack of its strand.
 typedef struct cdr_model_call {
@@ -40,6 +41,7 @@ typedef struct cdr_model_call {
     cdr_attempt *attempt;
     int pending;
     cadre_usage charged; // what its attempts have used and cost
+    cdr_claim claim;     // of the attempt that is made; run/model_budget.h
     int64_t retry_after_ms;
     int n_attempts; // in this process
     int *script_at; // where the next scripted step is taken: the tree's, or its own

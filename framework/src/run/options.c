@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/json_iterable.h"
 #include "base/json_text.h"
+#include "tree/budget.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,6 +69,7 @@ static char *options_text(const cdr_tree *tree, const cadre_run_config *config)
         add_take(options, "session", json_string(config->session), &n_failed);
     add_take(options, "inputs", json_incref(tree->inputs), &n_failed);
     add_take(options, "limits", limits_json(&config->limits), &n_failed);
+    add_take(options, "budget", cdr_budget_json(&config->budget), &n_failed);
     if (config->timeout_ms != 0)
         add_take(options, "timeout_ms", json_integer(config->timeout_ms), &n_failed);
     if (tree->runtime->offline)
@@ -291,6 +293,7 @@ void cdr_started_fill(const cdr_started *started, cadre_run_config *config)
     limits->max_tool_calls =
         recorded_limit(recorded, "max_tool_calls", limits->max_tool_calls);
     limits->max_depth = recorded_limit(recorded, "max_depth", limits->max_depth);
+    config->budget = cdr_budget_of_options(started->options, &config->budget);
     if (config->timeout_ms == 0)
         config->timeout_ms =
             json_integer_value(json_object_get(started->options, "timeout_ms"));

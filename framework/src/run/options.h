@@ -55,7 +55,7 @@ cadre_status cdr_started_check_team(const cdr_started *started, const cadre_team
 // Are its texts other ones?
 bool cdr_started_has_other_texts(const cdr_started *started, const cadre_team *team);
 
-// Puts the recorded limits and timeout where `config` gives none.
+// Puts the recorded limits, budget and timeout where `config` gives none.
 void cdr_started_fill(const cdr_started *started, cadre_run_config *config);
 
 // The inputs to go on with. New reference; NULL: `err`. Errors: EINVAL, ENOMEM; ECONFIG

@@ -34,10 +34,16 @@ static cadre_status load_held(cdr_tree *tree, const cadre_run_config *config,
         cdr_lease_give_back(tree);
         return status;
     }
+    cdr_birth birth = {.kind = CDR_FRAME_AGENT,
+                       .timeout_ms = cdr_start_timeout(tree->root->agent, config),
+                       .budget = &config->budget};
     cdr_mutex_lock(&tree->mu);
-    cdr_frame_resume_root_locked(tree, cdr_start_timeout(tree->root->agent, config));
+    bool ok = cdr_frame_resume_root_locked(tree, &birth);
     cdr_mutex_unlock(&tree->mu);
-    return CADRE_OK;
+    if (ok)
+        return CADRE_OK;
+    cdr_lease_give_back(tree);
+    return cadre_fail(err, CADRE_ENOMEM, "no memory for a run");
 }
 
 // `by_itself`: in the background.

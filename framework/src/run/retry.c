@@ -56,6 +56,7 @@ static bool may_pass(const cdr_failure *failure)
 {
     switch (failure == NULL ? CADRE_CLASS_ERROR : failure->error_class) {
     case CADRE_CLASS_ABORTED:
+    case CADRE_CLASS_BUDGET: // another attempt does not bring back what is used up
     case CADRE_CLASS_CONFIG:
     case CADRE_CLASS_STORE:
     case CADRE_CLASS_LEASE:

@@ -21,6 +21,7 @@
 #include "run/options.h"
 #include "run/run.h"
 #include "tree/outbox.h"
+#include "tree/pot.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -84,7 +85,7 @@ static cadre_status start(cadre_frame *frame, const cadre_call *call, const char
         CADRE_RUN(.input = input, .inputs = tree->inputs,
                   .metadata = json_object_get(options, "metadata"),
                   .timeout_ms = call->timeout_ms, .limits = tree->limits,
-                  .no_events = true);
+                  .no_events = true, .budget = call->budget);
     const cdr_start what = {.team = tree->team,
                             .root = call->agent,
                             .config = config,
@@ -109,6 +110,25 @@ static cadre_status go_on(cadre_frame *frame, cadre_id trace, cadre_error *err)
                             why.text);
 }
 
+// A run in the background has a budget of its own, and all of it is paid by the frame.
+static cadre_status split(cadre_frame *frame, const cadre_call *call,
+                          cadre_budget *budget, cadre_error *err)
+{
+    cdr_tree *tree = frame->tree;
+    cdr_mutex_lock(&tree->mu);
+    const cdr_pot *pot = cdr_pot_split_locked(frame->pot, &call->budget, budget);
+    cadre_status status = pot == NULL ? CADRE_OK : cdr_pot_fail_split(pot, frame, err);
+    cdr_mutex_unlock(&tree->mu);
+    return status;
+}
+
+static void give_back(cadre_frame *frame, const cadre_budget *budget)
+{
+    cdr_mutex_lock(&frame->tree->mu);
+    cdr_pot_give_back_locked(frame->pot, budget);
+    cdr_mutex_unlock(&frame->tree->mu);
+}
+
 // A start that the store failed may be there all the same: then it is what was wanted.
 static cadre_status start_and_look(cadre_frame *frame, const cadre_call *call,
                                    const char *input, nth_spawned *nth,
@@ -118,7 +138,11 @@ static cadre_status start_and_look(cadre_frame *frame, const cadre_call *call,
     cadre_error ignored = CADRE_ERROR_INIT;
     cadre_runtime *runtime = frame->tree->runtime;
     cadre_id trace = {0, 0};
-    cadre_status status = start(frame, call, input, &trace, &why);
+    cadre_call own = *call;
+    cadre_status status = split(frame, call, &own.budget, err);
+    if (status != CADRE_OK)
+        return status;
+    status = start(frame, &own, input, &trace, &why);
     nth->n_seen = 0;
     if (status == CADRE_ESTORE && find_nth(frame, nth, &ignored) == CADRE_OK &&
         !cadre_id_is_none(nth->trace))
@@ -126,6 +150,7 @@ static cadre_status start_and_look(cadre_frame *frame, const cadre_call *call,
     nth->trace = trace;
     if (status == CADRE_OK)
         return CADRE_OK;
+    give_back(frame, &own.budget);
     // Somebody outside may have stopped the frame, so that the store refused: it hears
     // of it now.
     if (status == CADRE_ESTORE && cdr_watch_look(runtime, &ignored) == CADRE_OK &&

@@ -58,6 +58,9 @@ static cadre_status check_config(const cadre_run_config *config, cadre_error *er
     if (status == CADRE_OK)
         status = cdr_check_time((cdr_argument){NULL, "cadre_run_config.timeout_ms"},
                                 config->timeout_ms, err);
+    if (status == CADRE_OK)
+        status = cdr_check_budget((cdr_argument){NULL, "cadre_run_config.budget"},
+                                  &config->budget, err);
     for (size_t i = 0; i < sizeof limits / sizeof limits[0] && status == CADRE_OK; i++)
         status =
             cdr_check_limit((cdr_argument){NULL, limits[i].name}, limits[i].value, err);
@@ -71,6 +74,8 @@ cadre_status cdr_start_check(cadre_team *team, const cadre_run_config *config,
     cadre_status status = check_config(config, err);
     if (status == CADRE_OK)
         status = cadre_team_seal(team, err);
+    if (status == CADRE_OK && config->budget.max_cost_usd_micros > 0)
+        status = cdr_team_check_prices(team, err);
     return status == CADRE_OK ? cdr_team_check_keys(team, err) : status;
 }
 
@@ -122,7 +127,8 @@ static cadre_status birth_root(cdr_tree *tree, const cdr_start *start,
                        .session = config->session,
                        .input = cdr_text_new(input, strlen(input)),
                        .is_quiet = agent->quiet,
-                       .timeout_ms = cdr_start_timeout(agent, config)};
+                       .timeout_ms = cdr_start_timeout(agent, config),
+                       .budget = &config->budget};
     if (birth.input == NULL)
         return cadre_fail(err, CADRE_ENOMEM, "no memory for a run");
     cadre_message said = {

@@ -101,6 +101,7 @@ static cadre_result_code code_of(const cadre_frame *frame, cadre_status status,
     case CDR_MARK_REQUEST:
     case CDR_MARK_OWNER:
     case CDR_MARK_LOST:
+    case CDR_MARK_BUDGET:
         return CADRE_RESULT_ABORTED;
     case CDR_MARK_NONE:
         break;

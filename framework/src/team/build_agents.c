@@ -68,6 +68,26 @@ static cadre_retry checked_retry(cadre_team *team, cadre_retry given, const cdr_
     return (cadre_retry){given.attempts == 0 ? 1 : given.attempts, given.backoff_ms};
 }
 
+static void set_budget(cadre_agent *agent, const cadre_budget *given)
+{
+    const struct {
+        const char *name;
+        int64_t value;
+    } all[] = {{"max_cost_usd_micros", given->max_cost_usd_micros},
+               {"max_tokens", given->max_tokens},
+               {"max_time_ms", given->max_time_ms}};
+    for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+        if (all[i].value >= 0)
+            continue;
+        cdr_at at = cdr_at_part(agent->team, &agent->at, ": budget.%s", all[i].name);
+        cdr_team_problem(agent->team, &at, "expected at least 0, got %lld",
+                         (long long)all[i].value);
+    }
+    agent->budget = *given;
+    agent->budget_at =
+        cdr_at_part(agent->team, &agent->at, ": budget.max_cost_usd_micros");
+}
+
 // --- Options ---
 
 static void on_option_name(void *ctx, const cdr_option_name *found)
@@ -194,6 +214,7 @@ cadre_agent *cadre_team_add_llm(cadre_team *team, const cadre_llm *given)
     set_output_key(agent, llm.output_key);
     set_output_schema(agent, llm.output_schema);
     agent->hooks = cdr_building_hooks(team, llm.hooks);
+    set_budget(agent, &llm.budget);
     agent->retry = checked_retry(team, llm.retry, &agent->at);
     set_llm_options(agent, &llm);
     return agent;
@@ -220,6 +241,7 @@ cadre_agent *cadre_team_add_topology(cadre_team *team, const char *type,
     set_output_key(agent, topology.output_key);
     set_output_schema(agent, topology.output_schema);
     agent->hooks = cdr_building_hooks(team, topology.hooks);
+    set_budget(agent, &topology.budget);
     agent->retry = checked_retry(team, topology.retry, &agent->at);
     set_agent_options(agent, topology.options);
     return agent;
@@ -245,6 +267,7 @@ cadre_agent *cadre_team_add_function(cadre_team *team, const cadre_function *giv
     set_output_key(agent, function.output_key);
     set_output_schema(agent, function.output_schema);
     agent->hooks = cdr_building_hooks(team, function.hooks);
+    set_budget(agent, &function.budget);
     agent->retry = checked_retry(team, function.retry, &agent->at);
     add_names(team, &agent->member_refs, &function.members, &agent->at, "members");
     add_names(team, &agent->handoff_refs, &function.handoffs, &agent->at, "handoffs");

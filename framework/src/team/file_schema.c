@@ -26,6 +26,13 @@
 #define DOLLARS                                                                        \
     "{\"type\": \"number\", \"format\": \"usd\", \"minimum\": 0, "                     \
     "\"maximum\": 1000000}"
+#define BUDGET                                                                         \
+    "\"budget\": {\"type\": \"object\", \"properties\": {"                             \
+    "\"max_cost\": {\"type\": \"number\", \"format\": \"usd\", "                       \
+    "\"minimum\": 0.000001, \"maximum\": 1000000}, "                                   \
+    "\"max_tokens\": {\"type\": \"integer\", \"minimum\": 1, "                         \
+    "\"maximum\": 1000000000000}, "                                                    \
+    "\"max_time\": " A_YEAR "}, " NOTES "}"
 #define FREE "\"patternProperties\": {\"^x-\": true}"
 #define CALLS LIMIT("1000000000")
 #define DEPTH LIMIT("1000000")
@@ -57,7 +64,8 @@ static const char root_text[] =
     "  \"agents\": {\"type\": \"object\", " FREE "},"
     "  \"limits\": {\"type\": \"object\", \"properties\": {"
     "    \"max_model_calls\": " CALLS ", \"max_tool_calls\": " CALLS ","
-    "    \"max_depth\": " DEPTH "}, " NOTES "}}, " NOTES "}";
+    "    \"max_depth\": " DEPTH "}, " NOTES "},"
+    "  " BUDGET "}, " NOTES "}";
 
 static const char agent_text[] =
     "{\"type\": \"object\", \"properties\": {"
@@ -87,6 +95,7 @@ static const char agent_text[] =
     "  \"output_key\": {\"type\": \"string\"},"
     "  " HOOKS ","
     "  \"timeout\": " A_YEAR ","
+    "  " BUDGET ","
     "  \"quiet\": {\"type\": \"boolean\"}},"
     " " NOTES "}";
 

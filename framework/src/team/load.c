@@ -142,6 +142,26 @@ static void load_state_key(cdr_loader *loader, const cdr_entry *entry)
         cdr_team_add_state_key(loader->team, entry->name, entry->read, &entry->at);
 }
 
+cadre_budget cdr_load_budget(cdr_loader *loader, const json_t *object,
+                             const json_t *written, cdr_at *at)
+{
+    const json_t *budget = json_object_get(object, "budget");
+    const json_t *as_written = json_object_get(written, "budget");
+    cdr_document_value cost =
+        cdr_document_member(loader->document, as_written, "max_cost");
+    if (cost.value) {
+        const char *dot = at->path && *at->path ? "." : "";
+        *at = cdr_at_part(loader->team, at, "%sbudget.max_cost", dot);
+        at->line = cost.place.line;
+        at->column = cost.place.column;
+    }
+    return (cadre_budget){
+        .max_cost_usd_micros = cdr_load_integer(budget, "max_cost", 0),
+        .max_tokens = cdr_load_integer(budget, "max_tokens", 0),
+        .max_time_ms = cdr_load_integer(budget, "max_time", 0),
+    };
+}
+
 // Who gets the user's input: the one that is named, else the first agent.
 static void load_root(cdr_loader *loader, const json_t *root)
 {
@@ -179,6 +199,8 @@ static void load_top(cdr_loader *loader, const json_t *root)
         .max_tool_calls = (int)cdr_load_integer(limits, "max_tool_calls", 0),
         .max_depth = (int)cdr_load_integer(limits, "max_depth", 0),
     };
+    team->budget_at = place_of(loader, (cdr_place){1, 1}, "");
+    team->budget = cdr_load_budget(loader, loader->read, root, &team->budget_at);
 }
 
 // May names be missing from a section because of what the document told?

@@ -59,6 +59,11 @@ const char *cdr_load_text(const json_t *object, const char *key);
 // An integer of an object; `otherwise` when it is not there, or none.
 int64_t cdr_load_integer(const json_t *object, const char *key, int64_t otherwise);
 
+// The budget of an object, all zero when it is not there; `at`: the object's place,
+// then that of the budget's max_cost.
+cadre_budget cdr_load_budget(cdr_loader *loader, const json_t *object,
+                             const json_t *written, cdr_at *at);
+
 // The members of an object that a type has as options. New reference; NULL: no memory.
 json_t *cdr_load_options(const char *options_schema, const json_t *object);
 

@@ -229,6 +229,9 @@ void cdr_load_agent(cdr_loader *loader, const cdr_entry *entry)
     load_instructions_at(loader, agent, entry);
     cdr_load_agent_hooks(loader, agent, entry);
     agent->timeout_ms = cdr_load_integer(entry->read, "timeout", 0);
+    agent->budget_at = entry->at;
+    agent->budget =
+        cdr_load_budget(loader, entry->read, entry->written, &agent->budget_at);
     load_output_key(loader, agent, entry);
     agent->quiet = json_is_true(json_object_get(entry->read, "quiet"));
     agent->written = entry->written;

@@ -96,6 +96,17 @@ static void make_scripted(cadre_model *model)
     }
 }
 
+// Before the script takes its place.
+static int64_t max_output_of(const cadre_model *model)
+{
+    static const char *const names[] = {"max_tokens", "max_completion_tokens",
+                                        "max_output_tokens"};
+    int64_t max = 0;
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names) && max == 0; i++)
+        max = json_integer_value(json_object_get(model->options, names[i]));
+    return max;
+}
+
 static bool is_scripted(const cadre_model *model)
 {
     return model->team->runtime->offline ||
@@ -149,6 +160,7 @@ void cdr_seal_models(cdr_sealing *sealing)
             continue;
         team->problems.no_memory |= !cdr_digest_options(
             model->ops->options_schema, model->options, &model->options_digest);
+        model->max_output_tokens = max_output_of(model);
         resolve(model);
     }
 }

@@ -28,6 +28,9 @@ void cdr_seal_edges(cdr_sealing *sealing);
 // Addresses and key variables of models; which of them are scripted.
 void cdr_seal_models(cdr_sealing *sealing);
 
+// Checks that models which are paid from a budget of money have a price.
+void cdr_seal_budgets(cdr_sealing *sealing);
+
 // Loads the script when a model needs it, and checks its names.
 void cdr_seal_script(cdr_sealing *sealing);
 

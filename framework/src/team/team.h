@@ -81,6 +81,8 @@ struct cadre_agent {
     const cadre_agent *fallback; // answers when its loop comes to no end; NULL: nobody
     cadre_retry retry;           // attempts: at least 1
     int64_t timeout_ms;          // 0: none
+    cadre_budget budget;
+    cdr_at budget_at; // of its max_cost
     bool quiet;
     const char *output_key; // of the state, for its answer; NULL: none
     bool has_all_members;   // all that were named are there
@@ -113,10 +115,11 @@ struct cadre_model {
     json_t *options;         // owned
     uint64_t options_digest; // of those written; the script has none
     cdr_model_times times;
-    cdr_price price;  // kept where the script stands in for it
-    bool is_used;     // by an agent of the team
-    bool is_scripted; // answers come from the team's script
-    bool is_flawed;   // as of agents
+    cdr_price price;           // kept where the script stands in for it
+    int64_t max_output_tokens; // of one answer; 0: not said; kept as well
+    bool is_used;              // by an agent of the team
+    bool is_scripted;          // answers come from the team's script
+    bool is_flawed;            // as of agents
 };
 
 #define CDR_TOOL_TIMEOUT_MS INT64_C(60000) // where none is written
@@ -177,6 +180,8 @@ struct cadre_team {
     cadre_script *script;    // loaded at sealing when the runtime is offline, or when a
                              // model of provider `script` is used
     cadre_limits limits;
+    cadre_budget budget;
+    cdr_at budget_at;             // of its max_cost
     const cadre_hooks *hooks;     // of every agent's frame; NULL: none
     const cdr_hook_set *hook_set; // those of a file; NULL: none
     cdr_hook_file **hook_files;   // all that are named
@@ -258,6 +263,10 @@ cadre_limits cdr_team_limits(const cadre_team *team);
 // Before a run: is every key variable of the models in use set? Names the variable and
 // --offline. Secrets are read from the environment when a request is made.
 cadre_status cdr_team_check_keys(const cadre_team *team, cadre_error *err);
+
+// Before a run whose budget counts money: has every model in use a price? Names the
+// first that has none.
+cadre_status cdr_team_check_prices(const cadre_team *team, cadre_error *err);
 
 // The run's inputs: given ones checked, defaults filled in. New reference; NULL: `err`.
 json_t *cdr_team_inputs(const cadre_team *team, const json_t *given, cadre_error *err);

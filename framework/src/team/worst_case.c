@@ -149,9 +149,9 @@ cadre_status cadre_team_worst_case(const cadre_team *team, cadre_worst_case *out
     for (size_t i = 0; i < team->n_order && status == CADRE_OK; i++)
         status = cost_of(costs, team->order[i], err);
     if (status == CADRE_OK)
-        *out =
-            (cadre_worst_case){costs[root->index].model_calls, costs[root->index].depth,
-                               costs[root->index].is_deeper, cdr_team_limits(team)};
+        *out = (cadre_worst_case){
+            costs[root->index].model_calls, costs[root->index].depth,
+            costs[root->index].is_deeper, cdr_team_limits(team), team->budget};
     free(costs);
     return status;
 }

@@ -94,6 +94,13 @@ static cadre_frame *frame_new_locked(cdr_tree *tree, cadre_frame *parent,
     frame->status = first_status(birth);
     frame->attempts = frame->status == CADRE_FRAME_RUNNING ? 1 : 0;
     atomic_init(&frame->mark, CDR_MARK_NONE);
+    if (!cdr_pots_open_locked(frame, birth->budget, &birth->budget_used)) {
+        cdr_pots_free(frame);
+        cdr_text_unref(frame->input);
+        free(frame);
+        return NULL;
+    }
+    cdr_pots_limit_time_locked(frame, false);
     inherit(frame, birth);
     return frame;
 }
@@ -175,9 +182,13 @@ static cadre_status refuse_birth(cadre_frame *parent, const cdr_birth *birth,
 
 // --- Entering ---
 
-// A frame that was cut goes on with what its parent gives it now.
-static void go_on_locked(cadre_frame *record, const cdr_birth *birth)
+// A frame that was cut goes on with what its parent gives it now. False: no memory.
+static bool go_on_locked(cadre_frame *record, const cdr_birth *birth)
 {
+    if (!cdr_pots_open_locked(record, birth->budget, &birth->budget_used)) {
+        cdr_pots_free(record);
+        return false;
+    }
     record->is_loaded = false;
     record->was_running = record->status == CADRE_FRAME_RUNNING;
     record->was_waiting = record->status == CADRE_FRAME_WAITING;
@@ -192,12 +203,14 @@ static void go_on_locked(cadre_frame *record, const cdr_birth *birth)
     inherit_hidden(record);
     record->started_ns = cdr_clock_now_ns(record->tree->runtime->clock);
     record->deadline_ms = deadline_of(record, record->parent, birth);
+    cdr_pots_limit_time_locked(record, false);
     record->status = first_status(birth);
     record->restarts = (short)(record->restarts + (record->was_running ? 1 : 0));
-    if (record->status != CADRE_FRAME_RUNNING)
-        return;
-    record->attempts++;
-    cdr_outbox_running_locked(record);
+    if (record->status == CADRE_FRAME_RUNNING) {
+        record->attempts++;
+        cdr_outbox_running_locked(record);
+    }
+    return true;
 }
 
 // The record of this key: ended answers, cut goes on, live is a mistake, another
@@ -220,7 +233,8 @@ static cadre_status use_record(cadre_frame *record, const cdr_birth *birth,
                           record->key, record->name);
     if (record->parent->mark != CDR_MARK_NONE)
         return cdr_frame_stopped(record->parent, err);
-    go_on_locked(record, birth);
+    if (!go_on_locked(record, birth))
+        return cadre_fail(err, CADRE_ENOMEM, "no memory for a frame");
     *how = CDR_ENTERED_AGAIN;
     *out = record;
     return CADRE_OK;
@@ -280,11 +294,10 @@ cadre_frame *cdr_frame_new_root_locked(cdr_tree *tree, const cdr_birth *birth)
     return frame;
 }
 
-void cdr_frame_resume_root_locked(cdr_tree *tree, int64_t timeout_ms)
+bool cdr_frame_resume_root_locked(cdr_tree *tree, const cdr_birth *birth)
 {
-    cdr_birth birth = {.kind = CDR_FRAME_AGENT, .timeout_ms = timeout_ms};
     tell_stream_start_locked(tree, false);
-    go_on_locked(tree->root, &birth);
+    return go_on_locked(tree->root, birth);
 }
 
 void cdr_frame_start_locked(cadre_frame *frame, bool tell)

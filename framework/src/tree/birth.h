@@ -10,7 +10,7 @@
 #ifndef CDR_BIRTH_H
 #define CDR_BIRTH_H
 
-#include "tree/tree.h"
+#include "tree/pot.h"
 
 typedef struct cdr_birth {
     cdr_frame_kind kind;
@@ -28,6 +28,8 @@ typedef struct cdr_birth {
     int64_t deadline_ms;    // 0: the parent's; else in its place, as after a transfer
     int64_t timeout_ms;     // 0: none of its own
     int64_t started_ns;     // from when its time counts; 0: now
+    const cadre_budget *budget; // of the run or the call; NULL: none
+    cdr_amount budget_used;     // of it, by attempts before
     cadre_history history;
     const char *session; // of the root: the name of its conversation; NULL: none
     cadre_event *event;  // told instead of frame_start; a tool's call
@@ -58,8 +60,9 @@ void cdr_frame_witness_locked(const cadre_frame *record, const char *input);
 cadre_frame *cdr_frame_new_root_locked(cdr_tree *tree, const cdr_birth *birth)
     CDR_REQUIRES(tree->mu);
 
-// The root of a loaded tree goes on; the stream starts once more.
-void cdr_frame_resume_root_locked(cdr_tree *tree, int64_t timeout_ms)
+// The root of a loaded tree goes on; the stream starts once more. Of `birth` its time
+// and its budget count. False: no memory.
+bool cdr_frame_resume_root_locked(cdr_tree *tree, const cdr_birth *birth)
     CDR_REQUIRES(tree->mu);
 
 // pending -> running; a fact when `tell`.

@@ -3,6 +3,7 @@
 
 #include "tree/delta.h"
 #include "tree/frame_table.h"
+#include "tree/pot.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -28,6 +29,7 @@ void cdr_child_remove(cadre_frame *frame)
 static void frame_free(cadre_frame *frame)
 {
     assert(frame->work == NULL);
+    cdr_pots_free(frame);
     cdr_conversation_unref(frame->conversation);
     cdr_text_unref(frame->input);
     cdr_text_unref(frame->output);

@@ -6,6 +6,7 @@
 #include "tree/ending.h"
 #include "tree/id_table.h"
 #include "tree/key.h"
+#include "tree/spent.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@ typedef struct loader {
     size_t n_frames, capacity;
     cdr_conversation **opened; // a reference each, until the frames have theirs
     size_t n_opened, opened_capacity;
+    cdr_spending spending;
     bool is_there;
 } loader;
 
@@ -250,7 +252,7 @@ static cadre_status take_frame(void *ctx, const cadre_frame_row *row, cadre_erro
         return status;
     set_place(frame, row);
     count_call(tree, frame);
-    return CADRE_OK;
+    return cdr_spending_note(&l->spending, frame, row) ? CADRE_OK : no_memory(err);
 }
 
 // --- What rows do not say ---
@@ -371,6 +373,7 @@ static cadre_status derive(loader *l, cadre_error *err)
         return no_memory(err);
     for (size_t i = l->n_frames; i-- > 0;) {
         cadre_frame *frame = l->in_order[i];
+        cdr_spending_add_up(&l->spending, frame);
         derive_script(tree, frame);
         if (tree->team->script != NULL)
             derive_results(tree, frame);
@@ -390,6 +393,24 @@ static cadre_status derive(loader *l, cadre_error *err)
             cdr_usage_add(&frame->parent->usage, &frame->usage);
     }
     return CADRE_OK;
+}
+
+static cadre_status take_spawned(void *ctx, const cadre_trace_row *row,
+                                 cadre_error *err)
+{
+    loader *l = ctx;
+    (void)err;
+    cdr_spending_note_spawned(l->tree, cdr_id_table_get(&l->frames, row->spawned_by),
+                              row);
+    return CADRE_OK;
+}
+
+static cadre_status read_spawned(loader *l, cadre_error *err)
+{
+    const cadre_runtime *runtime = l->tree->runtime;
+    const cadre_query query = {.kind = CADRE_QUERY_SPAWNED, .trace = l->tree->trace};
+    const cadre_store_reader reader = {.trace = take_spawned, .ctx = l};
+    return runtime->store_ops->read(runtime->store, &query, &reader, err);
 }
 
 static cadre_status check_open(const cdr_tree *tree, cadre_error *err)
@@ -419,6 +440,8 @@ cadre_status cdr_tree_load(cdr_tree *tree, cadre_error *err)
     if (status == CADRE_OK && (!l.is_there || tree->root == NULL))
         status = cadre_fail(err, CADRE_ENOTFOUND, "there is no run %s in this store",
                             tree->trace_text);
+    if (status == CADRE_OK)
+        status = read_spawned(&l, err);
     if (status == CADRE_OK)
         status = derive(&l, err);
     for (size_t i = 0; i < l.n_opened; i++)

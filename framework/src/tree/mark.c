@@ -2,7 +2,7 @@
 // whose time is up. See tree.h.
 #include "base/units.h"
 #include "tree/outbox.h"
-#include "tree/tree.h"
+#include "tree/pot.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -55,7 +55,8 @@ void cdr_frame_mark_locked(cadre_frame *frame, cdr_mark mark)
     cdr_queue_widen(&tree->queue);
 }
 
-static const char *const mark_names[] = {"", "request", "owner", "timeout", "lost"};
+static const char *const mark_names[] = {"",        "request", "owner",
+                                         "timeout", "lost",    "budget"};
 
 const char *cdr_mark_name(cdr_mark mark)
 {
@@ -114,7 +115,8 @@ bool cdr_frame_expire(cadre_frame *frame)
     cdr_mutex_lock(&tree->mu);
     while (topmost->parent != NULL && topmost->parent->deadline_ms <= now)
         topmost = topmost->parent;
-    cdr_frame_mark_locked(topmost, CDR_MARK_TIMEOUT);
+    cdr_frame_mark_locked(topmost,
+                          topmost->is_budget_time ? CDR_MARK_BUDGET : CDR_MARK_TIMEOUT);
     cdr_mutex_unlock(&tree->mu);
     return true;
 }
@@ -130,7 +132,7 @@ void cdr_frame_wait(cadre_frame *frame, unsigned seen, int64_t deadline_ms)
 // Whose time is up: the topmost frame that was marked for it.
 static const cadre_frame *late_frame(const cadre_frame *frame)
 {
-    while (frame->parent != NULL && frame->parent->mark == CDR_MARK_TIMEOUT)
+    while (frame->parent != NULL && frame->parent->mark == frame->mark)
         frame = frame->parent;
     return frame;
 }
@@ -153,6 +155,8 @@ cadre_status cdr_frame_stopped(const cadre_frame *frame, cadre_error *err)
         return CADRE_OK;
     case CDR_MARK_TIMEOUT:
         return fail_late(late_frame(frame), err);
+    case CDR_MARK_BUDGET:
+        return cdr_pots_fail_time(late_frame(frame), err);
     case CDR_MARK_LOST:
         return cadre_fail_class(err, CADRE_ESTORE, CADRE_CLASS_STORE, false, "%s",
                                 tree->lost.text);

@@ -38,9 +38,10 @@ const char *cadre_frame_status_name(cadre_frame_status status)
 const char *cadre_stop_reason_name(cadre_stop_reason reason)
 {
     static const char *const words[] = {
-        "none",        "final",         "max_turns", "max_handoffs",   "loop",
-        "limit",       "timeout",       "aborted",   "diverged",       "error",
-        "interrupted", "restart_limit", "escalated", "max_iterations", "max_steps"};
+        "none",      "final",          "max_turns",   "max_handoffs",
+        "loop",      "limit",          "timeout",     "aborted",
+        "diverged",  "error",          "interrupted", "restart_limit",
+        "escalated", "max_iterations", "max_steps",   "budget"};
     return WORD(words, reason);
 }
 

@@ -55,11 +55,14 @@ typedef enum cdr_mark {
     CDR_MARK_REQUEST, // somebody asked for it
     CDR_MARK_OWNER,   // what owns it stops
     CDR_MARK_TIMEOUT,
-    CDR_MARK_LOST // the store is gone
+    CDR_MARK_LOST,  // the store is gone
+    CDR_MARK_BUDGET // the time of its budget is up
 } cdr_mark;
 
 typedef struct cdr_work cdr_work;
 typedef struct cdr_scope_state cdr_scope_state; // run/scope.h
+typedef struct cdr_pot cdr_pot;                 // tree/pot.h
+typedef struct cdr_spent cdr_spent;             // the same
 
 struct cadre_frame {
     cdr_tree *tree;
@@ -77,6 +80,8 @@ struct cadre_frame {
     cdr_work *work;         // while its `run` is under way
     struct cdr_race *race;  // of a branch, one of which wins; tree/race.h
     const cdr_ear *ear;     // its caller listens, or one further up
+    cdr_pot *pot;           // what its calls of models are paid from; NULL: no budget
+    cdr_spent *spent;       // by it and all below, in the record; NULL: nothing
     cdr_text *input, *output;
     json_t *state, *delta; // of the run, see tree/delta.h; NULL: the defaults, nothing
     cdr_failure *failure;
@@ -93,22 +98,24 @@ struct cadre_frame {
     short blocking;           // blocking calls above
     short attempts, restarts;
     unsigned char kind, status, stop_reason, history;
+    unsigned char n_pots; // of its own
     _Atomic unsigned char mark;
-    bool is_main;     // works in the main conversation
-    bool is_fork;     // or below one
-    bool is_quiet;    // or below one
-    bool is_named;    // the parent named its key
-    bool is_transfer; // entered by a transfer
-    bool is_scoped;   // by a call that gave it a scope, also when its record answers
-    bool is_loaded;   // from the record, not entered again yet
-    bool was_running; // and it had started when the run was cut
-    bool was_waiting; // and it had started, and waited for a person
-    bool was_unsafe;  // and it is a tool that was not safe to run again
-    bool is_pinned;   // a straggler may still look at it; tree/abandon.h
-    bool is_retired;  // freed but for that
-    bool is_silent;   // nothing of it is told any more
-    bool is_refused;  // its birth was: somebody outside had stopped what it is below
-    bool is_given_up; // ended; its thread went on, and owns its state and delta
+    bool is_main;        // works in the main conversation
+    bool is_fork;        // or below one
+    bool is_quiet;       // or below one
+    bool is_named;       // the parent named its key
+    bool is_transfer;    // entered by a transfer
+    bool is_scoped;      // by a call that gave it a scope, also when its record answers
+    bool is_loaded;      // from the record, not entered again yet
+    bool was_running;    // and it had started when the run was cut
+    bool was_waiting;    // and it had started, and waited for a person
+    bool was_unsafe;     // and it is a tool that was not safe to run again
+    bool is_pinned;      // a straggler may still look at it; tree/abandon.h
+    bool is_retired;     // freed but for that
+    bool is_silent;      // nothing of it is told any more
+    bool is_budget_time; // its deadline is that of a budget of its own
+    bool is_refused;     // its birth was: somebody outside had stopped what it is below
+    bool is_given_up;    // ended; its thread went on, and owns its state and delta
     union {
         cadre_frame *source;     // live: who transferred to it, for return_to_source
         const char *answered_by; // ended, with a named key: whose answer it gave
@@ -123,6 +130,13 @@ typedef struct cdr_hook_keys {
     unsigned long n; // keys given so far
     bool may_answer; // they may set the output and hand over
 } cdr_hook_keys;
+
+// What a frame has sent its model, for its next call.
+typedef struct cdr_known_input {
+    size_t n_items;
+    int64_t tokens;      // as the server told, else by their length
+    int64_t sure_tokens; // so many at least
+} cdr_known_input;
 
 // What a frame needs only while its `run` is under way.
 struct cdr_work {
@@ -141,6 +155,7 @@ struct cdr_work {
     unsigned char answer_reason;   // why who gave `output` stopped; 0: its own matter
     struct cdr_round *round;       // run/tool_round.h; calls of the last answer
     struct cdr_progress *progress; // run/progress.h; the rounds before; in the arena
+    cdr_known_input known_input;   // run/model_budget.h
     struct cdr_prompt *prompt;     // run/prompt.h; of its next model call, or NULL
     json_t *input_json;
     struct cdr_state_join *join;   // run/state.h; while a batch is taken
@@ -197,8 +212,9 @@ struct cdr_tree {
     size_t n_buckets, n_frames;
     int64_t last_seq;
     int64_t n_model_calls, n_tool_calls;
-    int *script_used;    // by agent index
-    int *script_results; // by tool index
+    int64_t largest_output; // tokens of one answer so far, where budgets are kept
+    int *script_used;       // by agent index
+    int *script_results;    // by tool index
     cdr_outbox outbox, spare;
     uint64_t n_appended, n_committed; // facts and events
     bool is_flushing;
