@@ -180,8 +180,8 @@ static cadre_status settle(loop *it, const cadre_answer *answer, bool *again,
             problem.text);
     const char *text = cadre_frame_printf(
         it->frame,
-        "Your answer does not fit what is expected of it: %s. Answer again, with the "
-        "whole corrected JSON and no other text.",
+        "Your answer does not fit what is expected of it: %s\n\n"
+        "Answer again, with the whole corrected JSON and no other text.",
         problem.text);
     it->is_corrected = true;
     *again = true;

@@ -18,7 +18,7 @@ static adder adds;
 
 #define CORRECTION(problem)                                                            \
     "user: Your answer does not fit what is expected of it: " problem                  \
-    ". Answer again, with the whole corrected JSON and no other text.\n"
+    "\n\nAnswer again, with the whole corrected JSON and no other text.\n"
 
 static void add_agent(cadre_llm llm)
 {
@@ -97,7 +97,7 @@ static void test_output__that_does_not_fit_is_corrected_once(void)
                "solo: user 1 and 2?\n"
                "solo: assistant {\"n\": \"three\", \"m\": 1}\n"
                "solo: user Your answer does not fit what is expected of it: n: "
-               "expected an integer, got \"three\". Answer again, with the whole "
+               "expected an integer, got \"three\"\n\nAnswer again, with the whole "
                "corrected JSON and no other text.\n"
                "solo: assistant {\"n\": 3}\n");
     char *frames = team_case_frames(&t);

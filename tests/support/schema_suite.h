@@ -6,6 +6,7 @@
 //
 //     draft7/enum.json 30 28 2        cases, answered right, of refused schemas
 //     draft7/optional/content.json -  what checks nothing with us; not looked at
+//     draft7/ref.json ! remote ref    a schema that is refused, by its name there
 //
 // so that a score that drops, or rises unnoticed, fails. With another release of the
 // suite, where a file has other cases, only wrong answers fail.

@@ -88,16 +88,12 @@ static void list_problem(void *ctx, const cdr_schema_problem *problem)
                    problem->path, *problem->path ? ": " : "", problem->text);
 }
 
-cadre_status cdr_schema_check_text(const json_t *schema, const json_t *value,
-                                   cadre_error *err)
+static cadre_status check_text(const cdr_schema_plan *plan, const json_t *value,
+                               cadre_error *err)
 {
     problem_list list = {CDR_BUF_INIT, 0};
     cdr_schema_ear ear = {list_problem, &list, NULL};
-    cdr_schema_plan *plan = cdr_schema_plan_new(schema, NULL, NULL, NULL);
-    if (!plan)
-        return cadre_fail(err, CADRE_ENOMEM, "no memory to check a value");
     int n_problems = cdr_schema_check_whole(plan, value, &ear);
-    cdr_schema_plan_free(plan);
     if (list.n_left_out > 0)
         cdr_buf_printf(&list.text, "; and %d more", list.n_left_out);
     cadre_status status = CADRE_OK;
@@ -107,4 +103,29 @@ cadre_status cdr_schema_check_text(const json_t *schema, const json_t *value,
         status = cadre_fail(err, CADRE_EINVAL, "%s", cdr_buf_text(&list.text));
     cdr_buf_fini(&list.text);
     return status;
+}
+
+cadre_status cdr_schema_check_text(const json_t *schema, const json_t *value,
+                                   cadre_error *err)
+{
+    cdr_schema_plan *plan = cdr_schema_plan_new(schema, NULL, NULL, NULL);
+    if (!plan)
+        return cadre_fail(err, CADRE_ENOMEM, "no memory to check a value");
+    cadre_status status = check_text(plan, value, err);
+    cdr_schema_plan_free(plan);
+    return status;
+}
+
+cadre_status cdr_schema_plan_take(const cdr_schema_plan *plan, json_t **value,
+                                  cadre_error *err)
+{
+    cadre_status status = check_text(plan, *value, err);
+    if (status != CADRE_OK || !plan->has_defaults)
+        return status;
+    json_t *filled = cdr_schema_fill(plan, *value, true);
+    if (!filled)
+        return cadre_fail(err, CADRE_ENOMEM, "no memory to fill in a value");
+    json_decref(*value);
+    *value = filled;
+    return CADRE_OK;
 }

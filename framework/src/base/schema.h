@@ -88,4 +88,9 @@ cdr_schema_plan *cdr_schema_plan_new(const json_t *schema,
                                      int *n_problems);
 void cdr_schema_plan_free(cdr_schema_plan *plan);
 
+// cdr_schema_check_text, then cdr_schema_with_defaults: `*value` is what is filled in
+// (stolen; with no default to fill in it stays as it is). Errors: EINVAL, ENOMEM.
+cadre_status cdr_schema_plan_take(const cdr_schema_plan *plan, json_t **value,
+                                  cadre_error *err);
+
 #endif

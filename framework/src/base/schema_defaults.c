@@ -135,8 +135,7 @@ static bool is_good(const cdr_schema_plan *plan, const json_t *value)
            0;
 }
 
-// A copy of the value that is filled in. NULL: no memory.
-static json_t *fill_copy(const cdr_schema_plan *plan, const json_t *value)
+json_t *cdr_schema_fill(const cdr_schema_plan *plan, const json_t *value, bool is_known)
 {
     json_t *copy = json_deep_copy(value);
     filling f = {.plan = plan,
@@ -150,7 +149,8 @@ static json_t *fill_copy(const cdr_schema_plan *plan, const json_t *value)
         fill(&f, 0, copy);
     }
     free(f.nodes);
-    if (!f.no_memory && f.has_added && !is_good(plan, copy) && is_good(plan, value)) {
+    if (!f.no_memory && f.has_added && !is_good(plan, copy) &&
+        (is_known || is_good(plan, value))) {
         json_decref(copy);
         copy = json_deep_copy(value);
         f.no_memory = !copy;
@@ -163,7 +163,7 @@ static json_t *fill_copy(const cdr_schema_plan *plan, const json_t *value)
 json_t *cdr_schema_with_defaults(const json_t *schema, const json_t *value)
 {
     cdr_schema_plan *plan = cdr_schema_plan_new(schema, NULL, NULL, NULL);
-    json_t *copy = plan ? fill_copy(plan, value) : NULL;
+    json_t *copy = plan ? cdr_schema_fill(plan, value, false) : NULL;
     cdr_schema_plan_free(plan);
     return copy;
 }

@@ -266,6 +266,7 @@ static void make_plan(cdr_schema_maker *maker, const json_t *schema)
     maker->resource = resource;
     plan->draft = draft_of(schema);
     plan->root = cdr_schema_make_node(maker, &root);
+    plan->has_defaults = maker->defaults.count > 0;
     cdr_schema_refs_follow(maker);
     cdr_schema_cycles_refuse(maker);
     plan->no_memory |= maker->walk.path.failed;

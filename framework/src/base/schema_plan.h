@@ -123,6 +123,7 @@ struct cdr_schema_plan {
     size_t n_nodes, capacity;
     cdr_schema_pattern **patterns; // to free
     size_t n_patterns;
+    bool has_defaults;
     bool no_memory;
 };
 
@@ -214,5 +215,10 @@ int cdr_schema_check_node(const cdr_schema_plan *plan, const cdr_schema_node *no
 // The same by the plan's root, with the steps that the value is worth (schema.c).
 int cdr_schema_check_whole(const cdr_schema_plan *plan, const json_t *value,
                            const cdr_schema_ear *ear);
+
+// A copy of the value that is filled in (schema_defaults.c). `is_known`: that it fits
+// is known. New reference; NULL: no memory.
+json_t *cdr_schema_fill(const cdr_schema_plan *plan, const json_t *value,
+                        bool is_known);
 
 #endif

@@ -60,19 +60,14 @@ static cadre_status take_result(tool_hook *hook, const char *text, const char *f
 static json_t *checked(const cdr_tool_entry *entry, const json_t *given,
                        cadre_error *err)
 {
-    const json_t *schema = entry->tool->info.parameters;
+    const cdr_schema_plan *plan = entry->tool->plan;
     json_t *own = json_deep_copy(given);
-    if (own != NULL && schema != NULL) {
-        if (cdr_schema_check_text(schema, own, err) != CADRE_OK) {
-            json_decref(own);
-            return NULL;
-        }
-        json_t *filled = cdr_schema_with_defaults(schema, own);
-        json_decref(own);
-        own = filled;
-    }
-    if (own == NULL)
+    if (own == NULL) {
         cadre_fail(err, CADRE_ENOMEM, "no memory for the arguments");
+    } else if (plan != NULL && cdr_schema_plan_take(plan, &own, err) != CADRE_OK) {
+        json_decref(own);
+        own = NULL;
+    }
     return own;
 }
 

@@ -50,25 +50,15 @@ static void settle_unknown(cadre_frame *frame, const cdr_round *round,
     cdr_buf_fini(&text);
 }
 
-static void fill_in_defaults(const json_t *schema, json_t **arguments, cadre_error *err)
-{
-    json_t *filled = cdr_schema_with_defaults(schema, *arguments);
-    json_decref(*arguments);
-    *arguments = filled;
-    if (filled == NULL)
-        cadre_fail(err, CADRE_ENOMEM, "no memory for the arguments");
-}
-
-// Checks the arguments; a wrong call gets its result here.
+// Checks the arguments and fills in defaults; a wrong call gets its result here.
 static bool check_arguments(cadre_frame *frame, cdr_tool_entry *entry)
 {
     cadre_error err = CADRE_ERROR_INIT;
     const char *text = entry->call->arguments;
-    const json_t *schema = entry->is_named_target ? NULL : entry->tool->info.parameters;
+    const cdr_schema_plan *plan = entry->is_named_target ? NULL : entry->tool->plan;
     entry->arguments = cdr_json_parse_arguments(text, strlen(text), &err);
-    if (entry->arguments != NULL && schema != NULL &&
-        cdr_schema_check_text(schema, entry->arguments, &err) == CADRE_OK)
-        fill_in_defaults(schema, &entry->arguments, &err);
+    if (entry->arguments != NULL && plan != NULL)
+        cdr_schema_plan_take(plan, &entry->arguments, &err);
     if (err.status == CADRE_OK && entry->arguments != NULL)
         return true;
     cdr_tool_settle(frame, entry, CADRE_RESULT_INVALID_ARGUMENTS, err.text);

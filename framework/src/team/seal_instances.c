@@ -1,6 +1,7 @@
 // Instances made: models, tools, then agents in order.
 #include "team/sealing.h"
 
+#include "base/schema.h"
 #include "team/build.h"
 #include "team/file_schema.h"
 #include "team/option_names.h"
@@ -90,6 +91,10 @@ static void make_tool(cadre_tool *tool)
     cadre_error err = CADRE_ERROR_INIT;
     const cadre_tool_ops *ops = tool->ops;
     take_common(tool);
+    if (tool->parameters) {
+        tool->plan = cdr_schema_plan_new(tool->parameters, NULL, NULL, NULL);
+        tool->team->problems.no_memory |= !tool->plan;
+    }
     if (!complete(tool->team, ops->options_schema, &tool->options))
         return;
     tool->state = make_state(tool->team, ops->state_size);

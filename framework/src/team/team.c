@@ -5,6 +5,7 @@
 #include "team/state_keys.h"
 
 #include "base/brief.h"
+#include "base/schema.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -61,6 +62,7 @@ static void free_tool(cadre_tool *tool)
     if (tool->state && tool->ops->fini)
         tool->ops->fini(tool->state);
     free(tool->state);
+    cdr_schema_plan_free(tool->plan);
     json_decref(tool->parameters);
     json_decref(tool->options);
 }

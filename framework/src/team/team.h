@@ -130,8 +130,9 @@ struct cadre_tool {
     void *state;
     cadre_team *team;
     cdr_at at;
-    json_t *parameters; // owned; what info.parameters points to
-    json_t *options;    // owned
+    json_t *parameters;           // owned; what info.parameters points to
+    struct cdr_schema_plan *plan; // of these; NULL: there are none
+    json_t *options;              // owned
     const char *type;
     cadre_status (*function)(void *ctx, cadre_frame *frame, const json_t *arguments,
                              cadre_error *err);
