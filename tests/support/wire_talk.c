@@ -210,7 +210,7 @@ static json_t *answer_anthropic(const char *text, const cadre_tool_call *call)
 {
     json_t *content =
         json_pack("[{s:s, s:s, s:s}, {s:s, s:s}]", "type", "thinking", "thinking",
-                  "Hm.", "signature", "QUJD", "type", "text", "text", text);
+                  "Hm.", "signature", "sig:Hm.", "type", "text", "text", text);
     if (call)
         json_array_append_new(content,
                               json_pack("{s:s, s:s, s:s, s:o}", "type", "tool_use",
@@ -265,7 +265,7 @@ static json_t *answer_gemini(const char *text, const cadre_tool_call *call)
                               json_pack("{s:{s:s, s:s, s:o}, s:s}", "functionCall",
                                         "id", call->id, "name", call->name, "args",
                                         json_loads(call->arguments, 0, NULL),
-                                        "thoughtSignature", "QUJD"));
+                                        "thoughtSignature", "call-0"));
     return json_pack("{s:[{s:{s:s, s:o}, s:s}]}", "candidates", "content", "role",
                      "model", "parts", parts, "finishReason", "STOP");
 }

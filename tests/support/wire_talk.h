@@ -28,7 +28,7 @@ char *wire_talk_messages(const char *provider, const char *body);
 char *wire_talk_tools(const char *provider, const char *body);
 
 // A whole answer as a JSON body, with something that only this model can read where the
-// format has that. `call` NULL: none. free() it.
+// format has that, signed as request_rules.h knows it. `call` NULL: none. free() it.
 char *wire_talk_answer(const char *provider, const char *text,
                        const cadre_tool_call *call);
 
