@@ -95,6 +95,42 @@ static void test_budget__without_an_answer_the_run_fails(void)
     scripted_case_close(&c);
 }
 
+#define X50 "0123456789012345678901234567890123456789012345678 "
+#define X400 X50 X50 X50 X50 X50 X50 X50 X50
+
+// The long result was left out when the third call is made: what the server has told of
+// the second one says nothing of it.
+static void test_budget__counts_what_a_limit_leaves_of_the_history(void)
+{
+    static const char team[] =
+        MODELS "budget: {max_tokens: 1500}\n"
+               "agents:\n"
+               "  desk: {model: bare, tools: [look], max_history_tokens: 560}\n"
+               "tools:\n"
+               "  look: {type: command, argv: [cat], parameters: {type: object}}\n";
+    static const char script[] =
+        "agents:\n"
+        "  desk:\n"
+        "    - {tool_calls: [{name: look}], usage: {input_tokens: 20, output_tokens: "
+        "9}}\n"
+        "    - {tool_calls: [{name: look}, {name: look}, {name: look}, {name: look}],"
+        "       usage: {input_tokens: 1000, output_tokens: 9}}\n"
+        "    - {text: Done., usage: {input_tokens: 90, output_tokens: 9}}\n"
+        "tools:\n"
+        "  look:\n"
+        "    - {result: " X400 X400 X400 X400 X400 "}\n"
+        "    - {result: one}\n"
+        "    - {result: two}\n"
+        "    - {result: three}\n"
+        "    - {result: four}\n";
+    if (!run(team, script, CADRE_RUN(.input = "Go.")))
+        return;
+    CHECK_OK(c.status, &c.err);
+    CHECK_TEXT(c.result->text, "Done.");
+    CHECK_INT(tokens(&c.result->usage), 1137);
+    scripted_case_close(&c);
+}
+
 static void test_budget__money_is_counted_by_price(void)
 {
     static const char team[] =
@@ -391,6 +427,7 @@ int main(void)
     static const CU_TestInfo tests[] = {
         CHECK_TEST(test_budget__is_exceeded_by_one_call_at_most),
         CHECK_TEST(test_budget__without_an_answer_the_run_fails),
+        CHECK_TEST(test_budget__counts_what_a_limit_leaves_of_the_history),
         CHECK_TEST(test_budget__money_is_counted_by_price),
         CHECK_TEST(test_budget__narrows_with_the_run),
         CHECK_TEST(test_budget__of_an_agent_is_one_for_each_frame_of_it),

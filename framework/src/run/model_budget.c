@@ -18,14 +18,17 @@ static int64_t tokens_of_tools(const cadre_request *request)
     return n;
 }
 
-// Only what is new since the last call is looked at.
+// Only what is new since the last call is looked at, unless the history begins
+// elsewhere now.
 static void measure_input(cdr_model_call *call)
 {
     const cadre_request *request = &call->request;
+    unsigned edition = call->prompt->window.edition;
     cdr_known_input *known = &call->agent->work->known_input;
     int64_t n = 0;
-    if (request->n_items < known->n_items || known->n_items == 0) {
-        *known = (cdr_known_input){.n_items = 0};
+    if (known->edition != edition || request->n_items < known->n_items ||
+        known->n_items == 0) {
+        *known = (cdr_known_input){.edition = edition};
         n = cdr_tokens_of_text(request->system) + tokens_of_tools(request);
     }
     for (size_t i = known->n_items; i < request->n_items; i++)

@@ -133,6 +133,7 @@ typedef struct cdr_hook_keys {
 
 // What a frame has sent its model, for its next call.
 typedef struct cdr_known_input {
+    unsigned edition; // of the window that it was
     size_t n_items;
     int64_t tokens;      // as the server told, else by their length
     int64_t sure_tokens; // so many at least
