@@ -360,6 +360,7 @@ static const cli_option options[] = {
     {"events", NULL, "print what happens as JSON, one object a line"},
     {"offline", NULL, "go on with the team's script, ask no model"},
     {"script", "FILE", "take the answers of models from this script"},
+    CLI_RECORDING_OPTIONS,
     {"accept-changes", NULL, "go on with another shape of the team too"},
     {"timeout", "TIME", "end the run after so long: 250ms, 10s, 5m, 2h"},
     {"max-cost", "DOLLARS", "stop the run before it costs more: 0.50"},

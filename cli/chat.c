@@ -557,7 +557,7 @@ static int chat_run(const cli_arguments *arguments)
     if (exit_status == CLI_EXIT_OK)
         exit_status = cli_request_open(&it.request);
     if (exit_status == CLI_EXIT_OK)
-        exit_status = chat_on_team(&it);
+        exit_status = cli_recording_write(&it.request.recording, chat_on_team(&it));
     cli_request_fini(&it.request);
     // A failure of writing was told when it came.
     return it.output.failure == 0 ? cli_output_finish(&it.output, exit_status)

@@ -101,6 +101,9 @@ static int resume_run(const cli_arguments *arguments)
 
     if (trace)
         return resume_one(arguments, trace, false, &was_stopped);
+    if (cli_arguments_has(arguments, "all") && cli_arguments_value(arguments, "record"))
+        return cli_report_usage(arguments->command,
+                                "'--record' is for one run: name its TRACE");
     if (cli_arguments_has(arguments, "all"))
         return resume_all(arguments);
     return cli_report_usage(arguments->command,

@@ -5,6 +5,7 @@
 #include "ui/questions.h"
 #include "ui/record.h"
 #include "ui/report.h"
+#include "ui/script_text.h"
 #include "ui/store.h"
 #include "ui/text.h"
 
@@ -203,12 +204,40 @@ static int show_record(const cli_record *it, const char *conversation)
     return cli_page_finish(&page, is_there ? CLI_EXIT_OK : CLI_EXIT_USAGE);
 }
 
+static int print_script(const cli_record *it, cli_script_form form)
+{
+    cadre_error err = CADRE_ERROR_INIT;
+    json_t *script = json_object();
+    cli_page page;
+    cadre_status status =
+        cadre_record_script(it->runtime, it->info->trace_id, script, &err);
+
+    if (status != CADRE_OK) {
+        json_decref(script);
+        cli_report("%s", err.text);
+        return cli_exit_of_error(&err);
+    }
+    bool has_page = cli_page_init(&page);
+    if (has_page)
+        cli_script_print(page.stream, script, form);
+    json_decref(script);
+    return has_page ? cli_page_finish(&page, CLI_EXIT_OK) : CLI_EXIT_FAILED;
+}
+
 static int show_command(const cli_arguments *arguments)
 {
     cli_record it;
-    int exit_status = cli_record_open(&it, arguments, cli_arguments_text(arguments, 0));
+    bool is_json = cli_arguments_has(arguments, "json");
+    bool is_script = cli_arguments_has(arguments, "script");
 
-    if (exit_status == CLI_EXIT_OK)
+    if (is_script && cli_arguments_value(arguments, "conversation"))
+        return cli_report_usage(arguments->command,
+                                "'--script' is of the whole run, without "
+                                "'--conversation'");
+    int exit_status = cli_record_open(&it, arguments, cli_arguments_text(arguments, 0));
+    if (exit_status == CLI_EXIT_OK && is_script)
+        exit_status = print_script(&it, is_json ? CLI_SCRIPT_JSON : CLI_SCRIPT_YAML);
+    else if (exit_status == CLI_EXIT_OK)
         exit_status = (cli_arguments_has(arguments, "json") ? print_json : show_record)(
             &it, cli_arguments_value(arguments, "conversation"));
     cli_record_close(&it);
@@ -218,6 +247,7 @@ static int show_command(const cli_arguments *arguments)
 static const cli_option options[] = {
     {"json", NULL, "print a JSON array: what was said in all its conversations"},
     {"conversation", "ID", "another conversation than the run's main one"},
+    {"script", NULL, "print the run as a script that makes it again: YAML, or --json"},
     {"store", "URL", "where runs are recorded: " CLI_STORE_OPTION},
 };
 

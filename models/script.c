@@ -32,6 +32,8 @@ static cadre_status play_text(const cadre_script_step *step, cadre_frame *frame,
     size_t n_pieces = step->chunks > 1 ? (size_t)step->chunks : 1;
     size_t from = 0;
     int64_t waited_ms = 0;
+    if (step->reasoning)
+        cadre_sink_reasoning(sink, step->reasoning, strlen(step->reasoning));
     for (size_t i = 1; i <= n_pieces; i++) {
         int64_t due_ms = step->delay_ms / (int64_t)n_pieces * (int64_t)i;
         if (i == n_pieces)
@@ -137,6 +139,9 @@ static cadre_status play_answer(const cadre_script_step *step, cadre_sink *sink,
 
 static cadre_status play_error(const cadre_script_step *step, cadre_error *err)
 {
+    if (step->error_class != CADRE_CLASS_NONE)
+        return cadre_fail_class(err, CADRE_EFAILED, step->error_class,
+                                step->error_retryable, "%s", step->error_message);
     const char *message = step->error_message && step->error_message[0]
                               ? step->error_message
                               : "an error of the script";
@@ -144,6 +149,14 @@ static cadre_status play_error(const cadre_script_step *step, cadre_error *err)
         return cadre_fail_class(err, CADRE_EIO, CADRE_CLASS_CONNECTION, true,
                                 "connection refused: %s", message);
     return cadre_fail_http(err, step->error_status, "", message);
+}
+
+static cadre_finish finish_of(const cadre_script_step *step, const cadre_sink *sink)
+{
+    if (step->finish != CADRE_FINISH_NONE)
+        return step->finish;
+    return cadre_sink_call_count(sink) > 0 ? CADRE_FINISH_TOOL_CALLS
+                                           : CADRE_FINISH_STOP;
 }
 
 static int64_t tokens(const json_t *usage, const char *name)
@@ -180,13 +193,14 @@ static cadre_status answer(const void *state, cadre_frame *frame,
     if (status != CADRE_OK)
         return status;
     play_usage(step, sink);
-    if (step->error_status != 0)
+    if (step->is_stopped)
+        return CADRE_OK; // who asked waits for the stop
+    if (step->error_status != 0 || step->error_class != CADRE_CLASS_NONE)
         return play_error(step, err);
     status = play_answer(step, sink, err);
     if (status != CADRE_OK)
         return status;
-    cadre_sink_finish(sink, cadre_sink_call_count(sink) > 0 ? CADRE_FINISH_TOOL_CALLS
-                                                            : CADRE_FINISH_STOP);
+    cadre_sink_finish(sink, finish_of(step, sink));
     cadre_sink_end(sink);
     return CADRE_OK;
 }

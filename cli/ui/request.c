@@ -18,6 +18,7 @@
 
 void cli_request_fini(cli_request *request)
 {
+    cli_recording_fini(&request->recording);
     cli_background_fini(&request->background);
     cadre_run_free(request->run);
     cadre_team_free(request->team);
@@ -182,6 +183,8 @@ int cli_request_init(cli_request *request, const cli_arguments *arguments,
         exit_status = cli_request_read_sets(arguments, &request->inputs);
     if (exit_status == CLI_EXIT_OK)
         exit_status = cli_team_type_read(arguments, &request->type);
+    if (exit_status == CLI_EXIT_OK)
+        exit_status = cli_recording_init(&request->recording, arguments);
     if (exit_status != CLI_EXIT_OK)
         return exit_status;
     if (!cli_store_init(&request->store, arguments))
@@ -260,6 +263,7 @@ int cli_request_run_on(cli_request *request)
     request->stopped_by = signals.stopped_by;
     cadre_run_free(request->run);
     request->run = run;
+    cli_recording_add(&request->recording, request->opened, cadre_run_trace_id(run));
     cli_background_add(&request->background, cadre_run_trace_id(run));
     return exit_status;
 }
@@ -345,6 +349,7 @@ int cli_request_run(cli_request *request)
     if (exit_status == CLI_EXIT_OK) {
         exit_status = cli_request_run_on(request);
         cli_background_wait(&request->background);
+        exit_status = cli_recording_write(&request->recording, exit_status);
     }
     return exit_status;
 }

@@ -8,6 +8,7 @@
 #include "background.h"
 #include "files.h"
 #include "options.h"
+#include "recording.h"
 #include "show_run.h"
 #include "store.h"
 
@@ -21,6 +22,7 @@
 #define CLI_REQUEST_ANSWER_OPTIONS                                                     \
     {"offline", NULL, "take all answers from the team's script, ask no model"},        \
         {"script", "FILE", "take the answers from this script; implies --offline"},    \
+        CLI_RECORDING_OPTIONS,                                                         \
         {"set", "NAME=VALUE", "set an input of the team; may be given many times"},    \
         {"timeout", "TIME", "end the run after so long: 250ms, 10s, 5m, 2h"},          \
         {"max-cost", "DOLLARS", "stop the run before it costs more: 0.50"},            \
@@ -58,6 +60,7 @@ typedef struct cli_request {
     cadre_team *team;
     cadre_run *run;            // the last one; has ended
     cli_background background; // that its runs spawned
+    cli_recording recording;
 } cli_request;
 
 // Reads the shared options, for a new run or to go on with `trace`. CLI_EXIT_OK, or a

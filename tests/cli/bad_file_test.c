@@ -325,8 +325,10 @@ static void test_bad_file__keys_inputs_and_options_that_do_not_fit_are_told(void
          "cadre: 1 problem\n"},
         {{"run", "team.yaml", "hello", "--script", "team.yaml"},
          NULL,
-         "team.yaml:1:1: unknown key 'version' (known: strict, agents, tools)\n"
-         "team.yaml:2:1: unknown key 'inputs' (known: strict, agents, tools)\n"
+         "team.yaml:1:1: unknown key 'version' (known: strict, agents, tools, "
+         "recording, answers, values, messages, stopped)\n"
+         "team.yaml:2:1: unknown key 'inputs' (known: strict, agents, tools, "
+         "recording, answers, values, messages, stopped)\n"
          "team.yaml:6:9: agents.solo: expected a list, got a mapping\n"
          "cadre: team.yaml: 3 problems\n"},
     };

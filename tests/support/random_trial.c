@@ -36,11 +36,12 @@ static void never_flush(void)
     is_done = true;
 }
 
-bool random_trial_open(random_trial *t, random_team *plan, random_trouble trouble)
+static bool open_trial(random_trial *t, random_team *plan, random_trouble trouble,
+                       const char *script)
 {
     cadre_error err = CADRE_ERROR_INIT;
     char url[FOLDER_PATH_SIZE + 16] = "memory";
-    *t = (random_trial){.plan = plan, .trouble = trouble};
+    *t = (random_trial){.plan = plan, .trouble = trouble, .is_replay = script != NULL};
     t->dice = dice_of(plan->seed, "trouble");
     t->is_file = dice_percent(&t->dice, 12);
     current = plan;
@@ -50,13 +51,24 @@ bool random_trial_open(random_trial *t, random_team *plan, random_trouble troubl
             return false;
         snprintf(url, sizeof url, "sqlite:%s/runs.db", t->folder.path);
     }
-    if (!CHECK_OK(cadre_runtime_open(CADRE_RUNTIME(.store = url), &t->runtime, &err),
+    if (!CHECK_OK(cadre_runtime_open(CADRE_RUNTIME(.store = url, .script = script),
+                                     &t->runtime, &err),
                   &err))
         abort();
     mortal_store_wrap(t->runtime);
     random_work_open(plan, t->runtime);
     t->team = random_work_build(plan, t->runtime);
     return t->team != NULL;
+}
+
+bool random_trial_open(random_trial *t, random_team *plan, random_trouble trouble)
+{
+    return open_trial(t, plan, trouble, NULL);
+}
+
+bool random_trial_open_replay(random_trial *t, random_team *plan, const char *script)
+{
+    return open_trial(t, plan, RANDOM_UNDISTURBED, script);
 }
 
 void random_trial_close(random_trial *t)
@@ -86,6 +98,13 @@ static bool is_counted(const char *tool, bool *is_safe)
     return false;
 }
 
+static bool is_never_counted(const char *tool, bool *is_safe)
+{
+    (void)tool;
+    *is_safe = true;
+    return false;
+}
+
 static bool has_winner(const char *agent)
 {
     int at = random_team_find(current, agent);
@@ -107,7 +126,7 @@ static void check_record(random_trial *t, bool is_parked)
                              .has_quiet = t->plan->has_quiet,
                              .has_hooks = t->plan->has_hooks,
                              .count = random_work_count,
-                             .is_counted = is_counted,
+                             .is_counted = t->is_replay ? is_never_counted : is_counted,
                              .has_winner = has_winner};
     run_rows_read(&rows, t->runtime, t->trace);
     CHECK(rows.is_there && rows.n_frames > 0);

@@ -22,6 +22,7 @@ typedef struct random_trial {
     dice dice; // of what is done to it
     test_folder folder;
     bool is_file;
+    bool is_replay; // no tool runs
     cadre_runtime *runtime;
     cadre_team *team;
     // Of the run:
@@ -36,6 +37,9 @@ typedef struct random_trial {
 
 // False: the team cannot be made, and the test has failed.
 bool random_trial_open(random_trial *t, random_team *plan, random_trouble trouble);
+
+// The same, undisturbed, with a script that answers in place of the models.
+bool random_trial_open_replay(random_trial *t, random_team *plan, const char *script);
 void random_trial_close(random_trial *t);
 
 // A run, from its start to its end. `session`: NULL, or its name.

@@ -227,7 +227,7 @@ static void test_script__tells_mistakes_with_their_places(void)
     check_refused("agents:\n  a: [{text: x, sing: y}]\n",
                   "script.yaml:2:17: agents.a[0]: unknown key 'sing' (known: text, "
                   "tool_calls, handoff, handoffs, ask, escalate, delay, chunks, times, "
-                  "error, usage, when)");
+                  "error, usage, when, at, after, asked, reasoning, ...)");
     check_refused(
         "agents:\n  a: [{escalate: false}]\n",
         "script.yaml:2:7: agents.a[0]: a step needs text, tool_calls, handoff, "

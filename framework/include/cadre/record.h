@@ -73,6 +73,15 @@ CADRE_API const cadre_frame_info *cadre_record_frames(const cadre_record *record
 CADRE_API const cadre_record_message *cadre_record_messages(const cadre_record *record,
                                                             size_t *n_messages);
 
+// Adds a run to a script, an object that may be empty: what its models, tools and
+// people answered, so that it is made again by this script (docs/script-file.md). Runs
+// of one session are added in their order. Whatever the run came to and whether it
+// still runs, what is in the record is in the script; nothing else of the machine is.
+// Write it with json_dumps. Errors: EINVAL (not an id, not an object), ENOTFOUND,
+// ESTORE, ENOMEM: `script` may have a part then.
+CADRE_API cadre_status cadre_record_script(cadre_runtime *runtime, const char *trace,
+                                           json_t *script, cadre_error *err);
+
 #ifdef __cplusplus
 }
 #endif

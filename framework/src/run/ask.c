@@ -5,6 +5,7 @@
 #include "base/json_text.h"
 #include "run/arguments.h"
 #include "run/call.h"
+#include "run/recorded.h"
 #include "tree/outbox.h"
 
 #include <assert.h>
@@ -198,6 +199,36 @@ static void end_stopped(cadre_frame *child)
     cdr_text_unref(ending.output);
 }
 
+// A replay does not go on: the question has no answer.
+static cadre_status fail_asked(cadre_frame *child, cadre_status status)
+{
+    cdr_mutex_lock(&child->tree->mu);
+    cdr_frame_end_locked(child, &(cdr_ending){.status = CADRE_FRAME_ABORTED,
+                                              .stop_reason = CADRE_STOP_ABORTED});
+    cdr_frame_release_locked(child);
+    cdr_mutex_unlock(&child->tree->mu);
+    return status;
+}
+
+// What a person said when it was recorded; NULL: it is really asked.
+static cadre_status take_recorded(cadre_frame *frame, const cadre_frame *child,
+                                  cdr_message **said, cadre_error *err)
+{
+    json_t *answer = NULL;
+    cadre_status status = cdr_recorded_answer(frame, child, &answer, err);
+    if (status != CADRE_OK || answer == NULL)
+        return status;
+    char *text = json_dumps(answer, JSON_COMPACT | JSON_ENCODE_ANY | JSON_SORT_KEYS);
+    const cadre_message message = {
+        .role = CADRE_ROLE_USER, .text = text, .is_input = true};
+    *said =
+        text == NULL ? NULL : cdr_message_new(&message, (cadre_id){0, 0}, child->id);
+    free(text);
+    json_decref(answer);
+    return *said == NULL ? cadre_fail(err, CADRE_ENOMEM, "no memory for an answer")
+                         : CADRE_OK;
+}
+
 // --- Asking ---
 
 static cadre_status take_output(cadre_frame *frame, const cadre_frame *child,
@@ -233,7 +264,12 @@ cadre_status cdr_ask(cadre_frame *frame, const char *key, const json_t *question
     if (q.how == CDR_ENTERED_RECORD)
         return take_output(frame, child, answer, err);
     cdr_tree_flush(tree, NULL); // it can be answered now; a lost store marks the frame
-    cdr_message *said = await_answer(child, frame->work->strand);
+    cdr_message *said = NULL;
+    status = take_recorded(frame, child, &said, err);
+    if (status != CADRE_OK && child->mark == CDR_MARK_NONE)
+        return fail_asked(child, status);
+    if (said == NULL)
+        said = await_answer(child, frame->work->strand);
     if (said == NULL && child->mark == CDR_MARK_NONE) {
         frame->work->sticky = CADRE_EPARKED;
         return cadre_fail(err, CADRE_EPARKED, "'%s' waits for an answer", frame->name);

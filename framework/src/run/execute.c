@@ -262,9 +262,8 @@ static cadre_frame *run_one(cadre_frame *frame, cdr_strand *strand, cdr_ending *
     cadre_frame *next = frame->work == NULL ? NULL : frame->work->transfer;
     if (status != CADRE_OK || frame->mark != CDR_MARK_NONE)
         next = NULL;
-    if ((status == CADRE_OK || status == CADRE_ESCALATED) && next == NULL &&
-        cdr_script_check(frame, &err) != CADRE_OK)
-        status = err.status;
+    if (next == NULL)
+        status = cdr_script_check(frame, status, &err);
     if (status == CADRE_OK && next == NULL && cdr_output_check(frame, &err) != CADRE_OK)
         status = err.status;
     if ((status == CADRE_OK || status == CADRE_ESCALATED) && next == NULL &&

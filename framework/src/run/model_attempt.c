@@ -3,6 +3,8 @@
 
 #include "base/units.h"
 #include "run/model_budget.h"
+#include "run/model_window.h"
+#include "run/recorded.h"
 #include "tree/birth.h"
 
 #include <stdio.h>
@@ -162,6 +164,11 @@ cadre_status cdr_model_take_step_locked(cdr_model_call *call, cadre_error *err)
     call->request.script_step = NULL;
     if (!call->model->is_scripted)
         return CADRE_OK;
+    if (call->recorded != NULL) {
+        cdr_replay_take_locked(tree, call->recorded);
+        call->request.script_step = &call->recorded->step;
+        return CADRE_OK;
+    }
     cadre_status status = cadre_script_next(
         tree->team->script, call->agent->name, call->prompt->view.last_input,
         call->script_at, &call->request.script_step, err);
@@ -179,6 +186,18 @@ static cadre_status take_next_step(cdr_model_call *call, cadre_error *err)
     return status;
 }
 
+// A recorded call was several attempts, and one that was stopped had said something.
+static cadre_status play_recorded(cdr_model_call *call, cadre_error *err)
+{
+    const cadre_script_step *step = &call->recorded->step;
+    call->frame->attempts = (short)step->attempts;
+    if (step->is_stopped)
+        attempt_own(call, NULL);
+    cadre_status status = cdr_model_window_replay(call, err);
+    return status == CADRE_OK ? cdr_recorded_await(call->frame, call->recorded, err)
+                              : status;
+}
+
 static cadre_status attempt_once(cdr_model_call *call, cadre_error *err)
 {
     cadre_status status = CADRE_OK;
@@ -190,8 +209,11 @@ static cadre_status attempt_once(cdr_model_call *call, cadre_error *err)
         return status;
     if (call->request.script_step != NULL)
         call->retry_after_ms = call->request.script_step->error_retry_after_ms;
-    status = call->model->ops->answer != NULL ? attempt_own(call, err)
-                                              : attempt_wire(call, err);
+    if (call->recorded != NULL)
+        status = play_recorded(call, err);
+    if (status == CADRE_OK)
+        status = call->model->ops->answer != NULL ? attempt_own(call, err)
+                                                  : attempt_wire(call, err);
     cdr_model_pay(call, status, err);
     cadre_status stopped = cdr_frame_stopped(call->frame, NULL);
     if (stopped != CADRE_OK) {
@@ -277,6 +299,13 @@ static cadre_status attempt_again(cdr_model_call *call, cadre_error *failure)
     return status == CADRE_OK ? cdr_model_attempt_reserve(call, failure) : status;
 }
 
+// A failure with a class of its own is what all attempts came to.
+static bool was_last(const cdr_model_call *call)
+{
+    const cadre_script_step *step = call->request.script_step;
+    return step != NULL && step->error_class != CADRE_CLASS_NONE;
+}
+
 cadre_status cdr_model_attempt(cdr_model_call *call, cadre_error *failure)
 {
     int max = call->model->times.max_attempts;
@@ -286,7 +315,7 @@ cadre_status cdr_model_attempt(cdr_model_call *call, cadre_error *failure)
         if (status == CADRE_OK)
             return CADRE_OK;
         if (!failure->retryable || call->frame->mark != CDR_MARK_NONE ||
-            call->frame->attempts >= max)
+            call->frame->attempts >= max || was_last(call))
             return status;
         status = attempt_again(call, failure);
     }

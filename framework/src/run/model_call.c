@@ -2,6 +2,7 @@
 #include "run/model_call.h"
 
 #include "run/arguments.h"
+#include "run/asked.h"
 #include "run/call.h"
 #include "run/model_answer.h"
 #include "run/model_attempt.h"
@@ -9,6 +10,7 @@
 #include "run/model_record.h"
 #include "run/model_window.h"
 #include "run/output.h"
+#include "run/recorded.h"
 #include "run/tool_round.h"
 #include "tree/load.h"
 
@@ -60,15 +62,24 @@ static cadre_status prepare(cdr_model_call *call, const cadre_model_call *asked,
     return cdr_model_window_open(call, n_said, err);
 }
 
+static cadre_status write_asked(cdr_model_call *call, cadre_error *err)
+{
+    const cdr_view *view = &call->prompt->view;
+    const cdr_asked asked = {call->model->name, &call->request, view->last_input,
+                             view->last_parts};
+    if (!call->hook.is_given)
+        cdr_asked_write(&asked, &call->asked);
+    return call->asked.failed ? cadre_fail(err, CADRE_ENOMEM, "no memory for a request")
+                              : CADRE_OK;
+}
+
 // --- The reservation ---
 
-// Takes the first step, so that parallel calls get theirs in the order of reservation.
-static cadre_status reserve_step_locked(cdr_model_call *call, const cadre_frame *cut,
-                                        cdr_text **input, cadre_error *err)
+// Takes the next step of those that come in order, so that parallel calls get theirs in
+// the order of reservation.
+static cadre_status take_step_locked(cdr_model_call *call, const cadre_frame *cut,
+                                     cdr_buf *input, cadre_error *err)
 {
-    char text[48];
-    if (!call->model->is_scripted || call->hook.is_given)
-        return CADRE_OK;
     call->script_at = &call->agent->tree->script_used[call->agent->agent->index];
     if (cut != NULL) {
         call->own_at = cdr_frame_script_place(cut).before;
@@ -76,12 +87,30 @@ static cadre_status reserve_step_locked(cdr_model_call *call, const cadre_frame 
     }
     int before = *call->script_at;
     cadre_status status = cdr_model_take_step_locked(call, err);
-    if (status != CADRE_OK)
-        return status;
-    int n = snprintf(text, sizeof text, "%d %d", before, *call->script_at);
-    *input = cdr_text_new(text, (size_t)n);
-    return *input == NULL ? cadre_fail(err, CADRE_ENOMEM, "no memory for a frame")
-                          : CADRE_OK;
+    cdr_buf_printf(input, "{\"steps\":[%d,%d],", before, *call->script_at);
+    return status;
+}
+
+// What the frame keeps of the call: the short form of what is asked.
+static cadre_status reserve_step_locked(cdr_model_call *call, const cadre_frame *cut,
+                                        cdr_text **input, cadre_error *err)
+{
+    cdr_buf text = CDR_BUF_INIT;
+    const char *asked = cdr_buf_text(&call->asked);
+    cadre_status status = CADRE_OK;
+    if (call->hook.is_given)
+        return CADRE_OK;
+    if (call->recorded != NULL)
+        status = cdr_model_take_step_locked(call, err);
+    else if (call->model->is_scripted)
+        status = take_step_locked(call, cut, &text, err);
+    cdr_buf_append_text(&text, asked + (text.len > 0 ? 1 : 0));
+    if (status == CADRE_OK && !text.failed)
+        *input = cdr_text_new(cdr_buf_text(&text), text.len);
+    if (status == CADRE_OK && *input == NULL)
+        status = cadre_fail(err, CADRE_ENOMEM, "no memory for a frame");
+    cdr_buf_fini(&text);
+    return status;
 }
 
 static cadre_status reserve(cdr_model_call *call, const char *key, cadre_error *err)
@@ -125,7 +154,9 @@ static cadre_status reserve(cdr_model_call *call, const char *key, cadre_error *
 static void name_failure(const cdr_model_call *call, cadre_error *failure)
 {
     const cadre_error bare = *failure;
+    const cdr_replay *replay = call->frame->tree->replay;
     bool is_of_script = call->model->is_scripted && call->request.script_step == NULL;
+    is_of_script |= replay != NULL && strcmp(replay->difference.text, bare.text) == 0;
     if (call->frame->mark != CDR_MARK_NONE || is_of_script ||
         bare.error_class == CADRE_CLASS_STORE || strncmp(bare.text, "agent '", 7) == 0)
         return;
@@ -253,12 +284,17 @@ static cadre_status make(cdr_model_call *call, const cadre_model_call *asked,
     if (status == CADRE_OK) {
         // After the hooks: what was posted gets its place with the reservation.
         cdr_mutex_lock(&tree->mu);
+        cdr_recorded_post_locked(call->agent, key);
         cdr_say_posted_locked(call->agent);
         cdr_mutex_unlock(&tree->mu);
         status = prepare(call, asked, err);
     }
     if (status == CADRE_OK && !call->hook.is_given)
         status = cdr_model_claim(call, call->agent, err);
+    if (status == CADRE_OK)
+        status = write_asked(call, err);
+    if (status == CADRE_OK)
+        status = cdr_recorded_step(call, key, cdr_buf_text(&call->asked), err);
     if (status == CADRE_OK)
         status = reserve(call, key, err);
     if (status == CADRE_OK)
@@ -273,6 +309,7 @@ static void model_call_fini(cdr_model_call *call)
     cdr_model_hook_fini(&call->hook);
     cdr_arena_fini(&call->arena);
     cdr_answer_fini(&call->sink);
+    cdr_buf_fini(&call->asked);
     free(call->system);
 }
 

@@ -46,8 +46,10 @@ typedef struct cdr_model_call {
     int n_attempts; // in this process
     int *script_at; // where the next scripted step is taken: the tree's, or its own
     int own_at;
-    bool holds_text; // until it is whole, and its hooks have seen it
-    bool is_parked;  // its hooks wait for a person
+    const cdr_recorded *recorded; // what a recording has for it; NULL: nothing
+    cdr_buf asked;                // its short form, see asked.h
+    bool holds_text;              // until it is whole, and its hooks have seen it
+    bool is_parked;               // its hooks wait for a person
 } cdr_model_call;
 
 #endif

@@ -121,11 +121,28 @@ static cadre_status halve(cdr_model_call *call, cadre_error *err)
     return keep(call, limit, err);
 }
 
+cadre_status cdr_model_window_replay(cdr_model_call *call, cadre_error *err)
+{
+    char key[32];
+    key_of(call->agent->work->turn, key);
+    const cdr_recorded *kept = cdr_replay_find(call->agent, key);
+    const json_t *value = kept == NULL ? NULL : json_object_get(kept->source, "value");
+    int64_t limit = json_integer_value(json_object_get(value, LIMIT));
+    if (limit <= 0 || call->is_recalled)
+        return CADRE_OK;
+    cadre_status status = look(call, limit, err);
+    if (status != CADRE_OK)
+        return status;
+    show_window(call);
+    call->agent->work->history_limit = limit;
+    return keep(call, limit, err);
+}
+
 cadre_status cdr_model_window_shorten(cdr_model_call *call, cadre_error *failure)
 {
     cadre_error err = CADRE_ERROR_INIT;
     cadre_status status = CADRE_OK;
-    if (failure->error_class != CADRE_CLASS_CONTEXT_LENGTH)
+    if (failure->error_class != CADRE_CLASS_CONTEXT_LENGTH || call->recorded != NULL)
         return failure->status;
     if (call->is_shortened)
         return give_up(failure, "also with half of its history; max_history_tokens "

@@ -36,4 +36,7 @@ cadre_status cdr_model_window_open(cdr_model_call *call, size_t n_said,
 // sticky status.
 cadre_status cdr_model_window_shorten(cdr_model_call *call, cadre_error *failure);
 
+// Of a replay: shortens the history to what was left of it when it was recorded.
+cadre_status cdr_model_window_replay(cdr_model_call *call, cadre_error *err);
+
 #endif

@@ -1,11 +1,15 @@
-// A strict script must be used up: steps left over fail the run.
+// What a script says at the end of a run: steps left over of a strict one fail it, and
+// so does a replay that differs from its recording.
 #ifndef CDR_SCRIPT_CHECK_H
 #define CDR_SCRIPT_CHECK_H
 
 #include "tree/tree.h"
 
-// For the root about to complete: EFAILED naming the agent and how many steps are left.
-// CADRE_OK for other frames, scripts that are not strict and sessions.
-cadre_status cdr_script_check(const cadre_frame *frame, cadre_error *err);
+// For the root about to end with `status`, whose failure `err` holds: gives what it
+// ends with. A difference from a recording comes before any other failure. EFAILED
+// names the agent and how many steps are left. `status` itself for other frames,
+// scripts that are not strict and, of what is left over, sessions.
+cadre_status cdr_script_check(const cadre_frame *frame, cadre_status status,
+                              cadre_error *err);
 
 #endif

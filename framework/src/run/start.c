@@ -5,6 +5,7 @@
 #include "run/lease.h"
 #include "run/options.h"
 #include "run/parts.h"
+#include "run/recorded.h"
 #include "run/request.h"
 #include "run/session.h"
 #include "tree/birth.h"
@@ -135,8 +136,10 @@ static cadre_status birth_root(cdr_tree *tree, const cdr_start *start,
         .role = CADRE_ROLE_USER, .text = input, .parts = start->parts};
     cdr_mutex_lock(&tree->mu);
     cadre_frame *root = cdr_frame_new_root_locked(tree, &birth);
-    if (root != NULL)
+    if (root != NULL) {
+        cdr_recorded_post_locked(root, CDR_ROOT_KEY);
         cdr_say_posted_locked(root); // before the session goes on
+    }
     bool ok = root != NULL &&
               cdr_say_locked(root, cdr_message_new(&said, (cadre_id){0, 0}, root->id));
     if (ok && config->request_id != NULL)

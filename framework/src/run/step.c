@@ -2,6 +2,7 @@
 #include "run/call.h"
 
 #include "run/arguments.h"
+#include "run/recorded.h"
 #include "run/state.h"
 #include "tree/outbox.h"
 
@@ -30,9 +31,11 @@ static cadre_status keep_value(cadre_frame *child, const json_t *value,
 // Does the step's work, unless its frame was stopped. New reference; NULL: `err`.
 static json_t *make_value(cadre_frame *child, const cadre_step *step, cadre_error *err)
 {
-    if (cdr_frame_stopped(child, err) != CADRE_OK)
-        return NULL;
-    json_t *value = step->run(step->ctx, child, err);
+    json_t *value = NULL;
+    if (cdr_frame_stopped(child, err) != CADRE_OK ||
+        cdr_recorded_value(child, &value, err) != CADRE_OK || value != NULL)
+        return value;
+    value = step->run(step->ctx, child, err);
     if (value == NULL)
         cadre_fail(err, CADRE_EFAILED, "step '%s' gave no value", child->name);
     return value;

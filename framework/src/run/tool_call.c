@@ -3,6 +3,7 @@
 
 #include "run/ask.h"
 #include "run/execute.h"
+#include "run/recorded.h"
 #include "run/tool_hook.h"
 #include "run/tool_request.h"
 #include "run/tool_result.h"
@@ -155,12 +156,25 @@ static void take_result(cadre_frame *frame, cdr_tool_entry *entry, cadre_status 
     cdr_work_free(work);
 }
 
+// What a script has in place of the tool's work; text NULL: nothing.
+static cadre_status play(cadre_frame *frame, cdr_tool_entry *entry,
+                         cdr_tool_raw *played, cadre_error *err)
+{
+    bool is_error = false;
+    cadre_status status = cdr_recorded_result(entry, played, err);
+    if (status != CADRE_OK || played->text != NULL)
+        return status;
+    played->text = cdr_tool_scripted(frame, entry->tool, &is_error);
+    played->code = is_error ? CADRE_RESULT_TOOL_ERROR : CADRE_RESULT_OK;
+    return CADRE_OK;
+}
+
 // Runs a tool to its result, or to its request for a transfer.
 static void run_tool(cadre_frame *frame, cdr_tool_entry *entry, cdr_strand *strand)
 {
     const cadre_tool *tool = entry->tool;
     cadre_error err = CADRE_ERROR_INIT;
-    bool is_error = false;
+    cdr_tool_raw played = {CADRE_RESULT_OK, NULL};
     if (!cdr_work_begin(entry->frame, strand)) {
         cdr_tool_settle(frame, entry, CADRE_RESULT_TOOL_ERROR,
                         "no memory to run the tool");
@@ -170,14 +184,11 @@ static void run_tool(cadre_frame *frame, cdr_tool_entry *entry, cdr_strand *stra
     cadre_status status = cdr_frame_stopped(entry->frame, &err);
     if (status == CADRE_OK && tool->needs_approval)
         status = await_approval(frame, entry, &err);
-    const char *scripted =
-        status == CADRE_OK ? cdr_tool_scripted(frame, tool, &is_error) : NULL;
-    if (scripted != NULL) {
+    if (status == CADRE_OK)
+        status = play(frame, entry, &played, &err);
+    if (status == CADRE_OK && played.text != NULL) {
         cdr_work_free(cdr_work_end(entry->frame));
-        cdr_tool_hook_settle(
-            frame, entry, strand,
-            &(cdr_tool_raw){is_error ? CADRE_RESULT_TOOL_ERROR : CADRE_RESULT_OK,
-                            scripted});
+        cdr_tool_hook_settle(frame, entry, strand, &played);
         return;
     }
     if (status == CADRE_OK)

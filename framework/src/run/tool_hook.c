@@ -343,7 +343,8 @@ void cdr_tool_hook_settle(cadre_frame *frame, cdr_tool_entry *entry, cdr_strand 
                                   .is_of_hook = entry->is_of_hook});
         return;
     }
-    char *cut = cdr_tool_cap(raw->text);
+    char *cut = entry->is_recorded ? NULL : cdr_tool_cap(raw->text);
+    entry->is_recorded = false; // what its hooks make of it is cut and noted anew
     settle_after(frame, entry, strand,
                  &(cdr_tool_raw){raw->code, cut == NULL ? raw->text : cut});
     free(cut);

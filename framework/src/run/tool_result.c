@@ -110,8 +110,9 @@ void cdr_tool_settle_locked(cadre_frame *frame, cdr_tool_entry *entry,
         entry->code = CADRE_RESULT_ABORTED;
         return;
     }
-    char *made = cdr_tool_cap(result->text);
-    made = noted(frame, entry, result, made);
+    char *made = NULL;
+    if (!entry->is_recorded)
+        made = noted(frame, entry, result, cdr_tool_cap(result->text));
     const char *text = made == NULL ? result->text : made;
     cdr_text *output = cdr_text_new(text, strlen(text));
     cdr_ending ending = {.output = output,

@@ -33,6 +33,7 @@ typedef struct cdr_tool_entry {
     bool is_parked;     // it waits for a person
     bool is_denied;     // by a person
     bool is_of_hook;    // its result, which a hook gave in place of the tool
+    bool is_recorded;   // its result, by a recording: it was cut and noted then
     bool is_settled;    // also by its record
     bool has_escalated; // as its record has it
     cadre_result_code code;

@@ -208,6 +208,7 @@ static void add_message(builder *b, size_t at)
         if (!m->is_input || is_said_to(b, message)) {
             add_stored(b, message, m->text, CADRE_AS_USER);
             b->view->last_input = m->text;
+            b->view->last_parts = m->parts == NULL ? "" : m->parts;
         }
         break;
     case CADRE_ROLE_ASSISTANT:
@@ -292,7 +293,7 @@ static bool is_settled(const cdr_view *view, size_t at)
 
 static void restart(cdr_view *view)
 {
-    view->settled = (cdr_view_place){.last_input = ""};
+    view->settled = (cdr_view_place){.last_input = "", .last_parts = ""};
     view->edition++;
 }
 
@@ -301,13 +302,15 @@ static void add_messages(builder *b)
     cdr_view *view = b->view;
     view->n_items = view->settled.n_items;
     view->last_input = view->settled.last_input;
+    view->last_parts = view->settled.last_parts;
     for (size_t i = view->settled.n_messages; i < view->n_held; i++) {
         // Looked at before it is shown: results may come meanwhile.
         b->is_open = b->is_open || !is_settled(view, i);
         if (!is_hidden(b, i) && is_visible(b, i))
             add_message(b, i);
         if (!b->is_open)
-            view->settled = (cdr_view_place){i + 1, view->n_items, view->last_input};
+            view->settled = (cdr_view_place){i + 1, view->n_items, view->last_input,
+                                             view->last_parts};
     }
 }
 

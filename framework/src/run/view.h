@@ -28,7 +28,7 @@
 // How far a view has come: all before it stays as it is, whatever is said from now on.
 typedef struct cdr_view_place {
     size_t n_messages, n_items;
-    const char *last_input;
+    const char *last_input, *last_parts;
 } cdr_view_place;
 
 // All zero: empty.
@@ -36,6 +36,7 @@ typedef struct cdr_view {
     cadre_request_item *items;
     size_t n_items;
     const char *last_input; // the last text said to the model; ""
+    const char *last_parts; // the images and files it came with; ""
     cdr_view_place settled;
     unsigned edition; // another one: no item need be what it was, settled or not
 

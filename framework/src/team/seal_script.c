@@ -27,7 +27,10 @@ static void check_names(cdr_sealing *sealing)
     }
     for (size_t i = 0; tools && i < script->n_tools; i++) {
         const cdr_script_tool *tool = &script->tools[i];
-        if (!team->partial.tools && !json_object_get(team->tool_index, tool->name))
+        // What is recorded alone was some team's; a replay tells where this one
+        // differs.
+        if (tool->n_results > 0 && !team->partial.tools &&
+            !json_object_get(team->tool_index, tool->name))
             cdr_problems_add_unknown(&team->problems, &tool->at, "tool", tool->name,
                                      (cadre_names){tools, team->n_tools});
     }

@@ -65,6 +65,14 @@ static unsigned char first_status(const cdr_birth *birth)
     return birth->is_pending ? CADRE_FRAME_PENDING : CADRE_FRAME_RUNNING;
 }
 
+// In its session a run is known by how much was said before.
+static cdr_keypath keypath_of(const cadre_frame *frame)
+{
+    const cadre_frame *parent = frame->parent;
+    return parent == NULL ? cdr_keypath_root(frame->n_before)
+                          : cdr_keypath_below(parent->keypath, parent->key, frame->key);
+}
+
 static cadre_frame *frame_new_locked(cdr_tree *tree, cadre_frame *parent,
                                      const cdr_birth *birth, const char *key)
 {
@@ -102,6 +110,8 @@ static cadre_frame *frame_new_locked(cdr_tree *tree, cadre_frame *parent,
     }
     cdr_pots_limit_time_locked(frame, false);
     inherit(frame, birth);
+    if (tree->replay != NULL)
+        frame->keypath = keypath_of(frame);
     return frame;
 }
 
@@ -284,7 +294,7 @@ cadre_status cdr_frame_enter_locked(cadre_frame *parent, const cdr_birth *birth,
 cadre_frame *cdr_frame_new_root_locked(cdr_tree *tree, const cdr_birth *birth)
 {
     assert(tree->root == NULL);
-    cadre_frame *frame = frame_new_locked(tree, NULL, birth, "root");
+    cadre_frame *frame = frame_new_locked(tree, NULL, birth, CDR_ROOT_KEY);
     if (frame == NULL)
         return NULL;
     tree->root = frame;

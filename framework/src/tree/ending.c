@@ -118,6 +118,7 @@ void cdr_frame_end_locked(cadre_frame *frame, const cdr_ending *ending)
         cdr_usage_add(&frame->usage, &ending->own);
     end_state(frame);
     tell_end_locked(frame, ending);
+    cdr_replay_note_end_locked(frame);
     cdr_race_look_locked(frame);
     for (cadre_frame *child = frame->kept_children; child != NULL;) {
         cadre_frame *next = child->next;

@@ -279,9 +279,13 @@ static void derive_answer(cadre_frame *frame)
 
 cdr_script_place cdr_frame_script_place(const cadre_frame *record)
 {
+    static const char steps[] = "{\"steps\":["; // run/asked.h; before it stood alone
+    const char *text = cdr_text_bytes(record->input);
     char *end = NULL;
-    int before = (int)strtol(cdr_text_bytes(record->input), &end, 10);
-    int after = (int)strtol(end, NULL, 10);
+    if (strncmp(text, steps, sizeof steps - 1) == 0)
+        text += sizeof steps - 1;
+    int before = (int)strtol(text, &end, 10);
+    int after = (int)strtol(end + (*end == ','), NULL, 10);
     int retries = record->attempts - 1 - record->restarts;
     if (after == before || retries < 0)
         retries = 0;
@@ -366,9 +370,34 @@ static bool may_be_tried_again(const cadre_frame *frame)
            frame->status != CADRE_FRAME_COMPLETED;
 }
 
+// What its conversation held before the first message of this run.
+static uint64_t count_before(const loader *l)
+{
+    const cdr_conversation *conversation = l->tree->root->conversation;
+    size_t at = 0;
+    while (at < conversation->n_messages &&
+           cdr_id_table_get(&l->births, conversation->messages[at]->frame) == NULL)
+        at++;
+    return at;
+}
+
+// What a replay has done by now.
+static void derive_replay(const loader *l)
+{
+    uint64_t n_before = 0;
+    if (l->tree->replay == NULL)
+        return;
+    n_before = count_before(l);
+    cdr_mutex_lock(&l->tree->mu);
+    for (size_t i = 0; i < l->n_frames; i++)
+        cdr_replay_note_loaded_locked(l->in_order[i], n_before);
+    cdr_mutex_unlock(&l->tree->mu);
+}
+
 static cadre_status derive(loader *l, cadre_error *err)
 {
     cdr_tree *tree = l->tree;
+    derive_replay(l);
     if (!join_chains(l))
         return no_memory(err);
     for (size_t i = l->n_frames; i-- > 0;) {

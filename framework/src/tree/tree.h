@@ -36,6 +36,7 @@
 #include "tree/inbox.h"
 #include "tree/park.h"
 #include "tree/queue.h"
+#include "tree/replay.h"
 #include "tree/strand.h"
 #include "tree/text.h"
 
@@ -71,6 +72,7 @@ struct cadre_frame {
     cadre_frame *next, **link; // in its parent's live or kept list
     cadre_frame *hash_next;
     cadre_id id;
+    cdr_keypath keypath;      // of a replay; tree/replay.h
     const char *name;         // of agent, model or tool
     const cadre_agent *agent; // the frame's own, else that of the nearest agent frame
     cdr_conversation *conversation;
@@ -216,6 +218,7 @@ struct cdr_tree {
     int64_t largest_output; // tokens of one answer so far, where budgets are kept
     int *script_used;       // by agent index
     int *script_results;    // by tool index
+    cdr_replay *replay;     // NULL: the script is no recording, or there is none
     cdr_outbox outbox, spare;
     uint64_t n_appended, n_committed; // facts and events
     bool is_flushing;

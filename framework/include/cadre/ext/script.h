@@ -7,6 +7,7 @@
 #define CADRE_EXT_SCRIPT_H
 
 #include "cadre/agent.h"
+#include "cadre/message.h"
 
 #include <stdint.h>
 
@@ -30,6 +31,14 @@ typedef struct cadre_script_step {
     const char *error_message;
     int64_t error_retry_after_ms; // -1: none
     const json_t *usage; // what it has used, by the names of cadre_usage; NULL: nothing
+    // What recordings have beside it:
+    const char *reasoning;         // NULL: none
+    cadre_finish finish;           // LENGTH: cut by its token limit; else NONE
+    cadre_error_class error_class; // the failure as it was, and the last one; NONE:
+                                   // what error_status says
+    bool error_retryable;
+    bool is_stopped; // no answer, but the text there was when the call was stopped
+    int attempts;    // that were made, of which this is the last one's; at least 1
 } cadre_script_step;
 
 // Reads a script file. Errors: EIO, ECONFIG with file:line:column.

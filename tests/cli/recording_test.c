@@ -1,0 +1,599 @@
+// --record and --script: runs that are recorded and made again.
+#include "support/http_server.h"
+#include "support/lab.h"
+#include "support/online.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+// A hotel: calls beside each other, members of three kinds, a person who allows.
+static const char team[] =
+    "script: ./script.yaml\n"
+    "agents:\n"
+    "  desk: {type: chain, members: [first, both, lead]}\n"
+    "  first: {model: openai/test, instructions: Look., tools: [look, pay]}\n"
+    "  both: {type: parallel, members: [left, right], parallel: {wait: any}}\n"
+    "  left: {model: openai/test}\n"
+    "  right: {model: openai/test}\n"
+    "  lead: {type: coordinator, entry: boss, members: [boss, helper]}\n"
+    "  boss: {model: openai/test}\n"
+    "  helper: {model: openai/test, description: Helps}\n"
+    "tools:\n"
+    "  look: {type: command, argv: [sh, -c, \"cat >>log; echo seen\"],\n"
+    "         parameters: {type: object}}\n"
+    "  pay: {type: command, approval: ask, argv: [sh, -c, \"echo paid >>log; echo "
+    "paid\"],\n"
+    "        parameters: {type: object}}\n";
+
+static const char script[] =
+    "agents:\n"
+    "  first:\n"
+    "    - {error: {status: 503}}\n"
+    "    - tool_calls:\n"
+    "        - {name: look, arguments: {n: 1}}\n"
+    "        - {name: look, arguments: '{\"n\": 2.50}'}\n"
+    "        - {name: pay, arguments: {euros: 7}}\n"
+    "      usage: {input_tokens: 12, output_tokens: 3}\n"
+    "    - {text: Looked.}\n"
+    "  left: [{text: Left was slow., delay: 60s}]\n"
+    "  right: [{text: Right won., delay: 20ms}]\n"
+    "  boss:\n"
+    "    - {tool_calls: [{name: helper, arguments: {request: Help.}}]}\n"
+    "    - {text: All done.}\n"
+    "  helper: [{error: {status: 400, message: no}}]\n";
+
+// --- Support ---
+
+static char *read_text(const lab *it, const char *name)
+{
+    char path[FOLDER_PATH_SIZE];
+    char *text = NULL;
+    size_t size = 0;
+
+    snprintf(path, sizeof(path), "%s/%s", it->folder.path, name);
+    FILE *file = fopen(path, "r");
+    if (file && getdelim(&text, &size, '\0', file) < 0) {
+        free(text);
+        text = NULL;
+    }
+    if (file)
+        fclose(file);
+    return text;
+}
+
+static void check_file(const lab *it, const char *name, const char *expected)
+{
+    char *text = read_text(it, name);
+
+    CHECK_TEXT(text ? text : "(there is no file)", expected);
+    free(text);
+}
+
+static void write_text(const lab *it, const char *name, const char *text)
+{
+    char path[FOLDER_PATH_SIZE];
+
+    CHECK(folder_write(&it->folder, name, text, path));
+}
+
+// What a command prints of the run that was told last. free() it.
+static char *print_run(lab *it, const char *command, const char *option)
+{
+    program_result ran;
+
+    if (!LAB_RUN(it, &ran, command, it->trace, option))
+        return NULL;
+    CHECK_INT(ran.exit_status, 0);
+    char *printed = strdup(ran.out);
+    program_result_fini(&ran);
+    return printed;
+}
+
+static int compare_lines(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+// What the frames of two runs of the same have in common, a line each, sorted, since
+// branches are born in any order. free() it.
+static char *print_frames(lab *it)
+{
+    static const char *const keys[] = {"key",         "kind",   "referer",
+                                       "depth",       "status", "delta",
+                                       "stop_reason", "usage",  "attempts"};
+    char *lines[64] = {NULL};
+    json_t *tree = NULL;
+    program_result ran;
+    size_t i, n = 0;
+    json_t *frame;
+
+    if (LAB_RUN(it, &ran, "tree", it->trace, "--all", "--json")) {
+        tree = json_loads(ran.out, 0, NULL);
+        program_result_fini(&ran);
+    }
+    json_array_foreach(json_object_get(tree, "frames"), i, frame)
+    {
+        json_t *line = json_array();
+        for (size_t k = 0; k < sizeof(keys) / sizeof(keys[0]); k++)
+            json_array_append(line, json_object_get(frame, keys[k]));
+        if (CHECK(n < 64))
+            lines[n++] = json_dumps(line, JSON_COMPACT);
+        json_decref(line);
+    }
+    CHECK(n > 0);
+    qsort(lines, n, sizeof(lines[0]), compare_lines);
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    for (i = 0; i < n; i++) {
+        fprintf(stream, "%s\n", lines[i]);
+        free(lines[i]);
+    }
+    fclose(stream);
+    json_decref(tree);
+    return text;
+}
+
+// A run as it can be looked at.
+typedef struct picture {
+    char *said, *frames, *script;
+} picture;
+
+static picture take_picture(lab *it)
+{
+    return (picture){print_run(it, "show", NULL), print_frames(it),
+                     print_run(it, "show", "--script")};
+}
+
+static void check_same(picture *second, picture *first)
+{
+    CHECK_TEXT(second->said, first->said);
+    CHECK_TEXT(second->frames, first->frames);
+    CHECK_TEXT(second->script, first->script);
+    picture *both[] = {first, second};
+    for (size_t i = 0; i < 2; i++) {
+        free(both[i]->said);
+        free(both[i]->frames);
+        free(both[i]->script);
+    }
+}
+
+// The same run again, from its recording. Its picture must be the same, and its end.
+static void check_replay(lab *it, const char *file, const char *input, int exit_status)
+{
+    program_result ran;
+    picture first = take_picture(it);
+    picture second = {NULL, NULL, NULL};
+
+    if (LAB_RUN(it, &ran, "run", "team.yaml", input, "--script", file)) {
+        CHECK_INT(ran.exit_status, exit_status);
+        program_result_fini(&ran);
+        second = take_picture(it);
+    }
+    check_same(&second, &first);
+}
+
+// --- A whole run ---
+
+// Runs the hotel until it asks whether to pay, and allows that.
+static bool record_hotel(lab *it)
+{
+    program_result ran;
+
+    if (!lab_make(it, team, script) || !LAB_RUN(it, &ran, "run", "team.yaml", "A room",
+                                                "--offline", "--record", "parked.yaml"))
+        return false;
+    CHECK_INT(ran.exit_status, 3);
+    program_result_fini(&ran);
+    if (!LAB_RUN(it, &ran, "answer", it->trace, "yes", "--record", "run.yaml"))
+        return false;
+    CHECK_INT(ran.exit_status, 0);
+    CHECK_TEXT(ran.out, "All done.\n");
+    program_result_fini(&ran);
+    return true;
+}
+
+static void test_recording__is_made_again_without_tools_and_people(void)
+{
+    lab it;
+
+    if (!record_hotel(&it))
+        return;
+    char *before = read_text(&it, "log");
+    CHECK_CONTAINS(before, "paid\n");
+    check_replay(&it, "run.yaml", "A room", 0);
+    check_file(&it, "log", before ? before : "");
+    free(before);
+    lab_remove(&it);
+}
+
+static void test_recording__of_a_parked_run_asks_again(void)
+{
+    lab it;
+
+    if (!record_hotel(&it))
+        return;
+    LAB_CHECK(&it, 3, "", "pay {\"euros\":7}", "run", "team.yaml", "A room", "--script",
+              "parked.yaml", "--plain");
+    lab_remove(&it);
+}
+
+static void test_recording__is_the_same_from_the_store(void)
+{
+    lab it;
+    program_result ran;
+
+    if (!record_hotel(&it))
+        return;
+    if (LAB_RUN(&it, &ran, "show", it.trace, "--script")) {
+        check_file(&it, "run.yaml", ran.out);
+        program_result_fini(&ran);
+    }
+    LAB_CHECK(&it, 0, NULL, "", "run", "team.yaml", "A room", "--script", "run.yaml",
+              "--record", "again.json", "--quiet");
+    check_replay(&it, "again.json", "A room", 0);
+    lab_remove(&it);
+}
+
+// --- Differences ---
+
+static void test_recording__tells_the_first_difference(void)
+{
+    static const struct {
+        const char *from, *to; // in the team file
+        const char *told;
+    } cases[] = {
+        {"Look.", "Look twice.",
+         "agent 'first' step 1 (at '1 > 1'): its system text (instructions) is "
+         "another one"},
+        {"tools: [look, pay]", "tools: [look]",
+         "agent 'first' step 1 (at '1 > 1'): it was offered the tool 'pay', now "
+         "it "
+         "is not"},
+        {"boss: {model: openai/test", "boss: {model: openai/other",
+         "agent 'boss' step 1 (at '3 > boss#1 > 1'): the model was "
+         "\"openai/test\", "
+         "now it is \"openai/other\""},
+        {"members: [first, both, lead]", "members: [first, lead]",
+         "agent 'boss' asks its model (at '2 > boss#1 > 1'), where the recording has "
+         "nothing; the first of what it has and was not made: agent 'left' step 1 (at "
+         "'2 "
+         "> b1/1 > 1')"},
+        {"members: [first, both, lead]", "members: [both, first, lead]",
+         "agent 'left' asks its model"},
+        {"members: [first, both, lead]", "members: [first, both]",
+         "agent 'boss' step 1 (at '3 > boss#1 > 1') is left over: the run did "
+         "less "
+         "than was recorded"},
+        {"entry: boss", "entry: helper", "agent 'helper' asks its model"},
+    };
+    lab it;
+    char changed[2000];
+
+    if (!record_hotel(&it))
+        return;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const char *at = strstr(team, cases[i].from);
+        snprintf(changed, sizeof(changed), "%.*s%s%s", (int)(at - team), team,
+                 cases[i].to, at + strlen(cases[i].from));
+        write_text(&it, "team.yaml", changed);
+        LAB_CHECK(&it, 1, "", cases[i].told, "run", "team.yaml", "A room", "--script",
+                  "run.yaml", "--quiet");
+    }
+    write_text(&it, "team.yaml", team);
+    LAB_CHECK(&it, 1, "", "the input was \"A room\", now it is \"A suite\"", "run",
+              "team.yaml", "A suite", "--script", "run.yaml", "--quiet");
+    lab_remove(&it);
+}
+
+static void test_recording__a_difference_is_diverged(void)
+{
+    lab it;
+    program_result ran;
+
+    if (!record_hotel(&it))
+        return;
+    if (LAB_RUN(&it, &ran, "run", "team.yaml", "A suite", "--script", "run.yaml",
+                "--json")) {
+        json_t *object = json_loads(ran.out, 0, NULL);
+        const json_t *error = json_object_get(object, "error");
+        CHECK_INT(ran.exit_status, 1);
+        CHECK_TEXT(json_string_value(json_object_get(object, "stop_reason")),
+                   "diverged");
+        CHECK_TEXT(json_string_value(json_object_get(error, "class")), "diverged");
+        CHECK(json_is_false(json_object_get(error, "retryable")));
+        json_decref(object);
+        program_result_fini(&ran);
+    }
+    lab_remove(&it);
+}
+
+// An answer that is edited, a tool that was not: calls differ where it counts.
+static void test_recording__compares_the_arguments_of_tools(void)
+{
+    lab it;
+    char *text = NULL;
+
+    if (!record_hotel(&it))
+        return;
+    text = read_text(&it, "run.yaml");
+    char *call = text ? strstr(text, "arguments: {euros: 7}") : NULL;
+    if (CHECK(call != NULL)) {
+        call[strlen("arguments: {euros: ")] = '8';
+        write_text(&it, "edited.yaml", text);
+        LAB_CHECK(&it, 1, "",
+                  "tool 'pay' result 1 (at '1 > 1/2'): agent 'first' called it "
+                  "with {\"euros\":8}, the recording has {\"euros\":7}",
+                  "run", "team.yaml", "A room", "--script", "edited.yaml", "--quiet");
+    }
+    free(text);
+    lab_remove(&it);
+}
+
+// --- Runs that did not end well ---
+
+static const char solo_team[] = "script: ./script.yaml\n"
+                                "agents:\n"
+                                "  solo: {model: openai/test, tools: [slow]}\n"
+                                "tools:\n"
+                                "  slow: {type: command, argv: [sleep, '60']}\n";
+
+static void test_recording__of_a_failed_run_fails_again(void)
+{
+    lab it;
+
+    if (!lab_make(&it, solo_team,
+                  "agents:\n  solo: [{error: {status: 401, message: who are you}}]\n"))
+        return;
+    LAB_CHECK(&it, 1, "", "who are you", "run", "team.yaml", "hi", "--offline",
+              "--record", "run.yaml");
+    check_replay(&it, "run.yaml", "hi", 1);
+    LAB_CHECK(&it, 1, "", "who are you", "run", "team.yaml", "hi", "--script",
+              "run.yaml");
+    lab_remove(&it);
+}
+
+// Stopped while it speaks, and while its tool runs.
+static void test_recording__of_a_stopped_run_stops_there_again(void)
+{
+    static const struct {
+        const char *script, *when;
+    } cases[] = {
+        {"agents:\n  solo: [{text: One moment., chunks: 2, delay: 100s}]\n",
+         "\"message_start\""},
+        {"agents:\n  solo: [{text: Hm., tool_calls: [{name: slow}]}, {text: x}]\n",
+         "\"tool_call\""},
+    };
+    lab it;
+    program_result ran;
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const program_action action = {
+            .when = cases[i].when, .is_on_stdout = true, .signal = SIGINT};
+        const char *const words[] = {"run",      "team.yaml", "hi",       "--offline",
+                                     "--events", "--record",  "run.yaml", NULL};
+        if (!lab_make(&it, solo_team, cases[i].script))
+            return;
+        if (lab_run(&it, words, &action, &ran)) {
+            CHECK_INT(ran.exit_status, 4);
+            program_result_fini(&ran);
+            check_replay(&it, "run.yaml", "hi", 4);
+        }
+        lab_remove(&it);
+    }
+}
+
+static void test_recording__of_a_resumed_run_is_whole(void)
+{
+    lab it;
+    char path[FOLDER_PATH_SIZE];
+
+    if (!lab_make_cut(&it, NULL) ||
+        !folder_write(&it.folder, "script.yaml",
+                      "agents:\n"
+                      "  triage: [{handoff: {to: after_sales, message: wants it}}]\n"
+                      "  after_sales: [{text: Your label.}]\n",
+                      path))
+        return;
+    snprintf(path, sizeof(path), "%s/run.yaml", it.folder.path);
+    LAB_CHECK(&it, 0, "Your label.\n", "", "resume", it.trace, "--record", path);
+    LAB_CHECK(&it, 0, "Your label.\n", "", "run", "desk.yaml", "Return", "--script",
+              path);
+    LAB_CHECK(&it, 1, "", "the input was \"Return\", now it is \"Keep\"", "run",
+              "desk.yaml", "Keep", "--script", path);
+    lab_remove(&it);
+}
+
+static void test_recording__of_a_session_is_made_again_in_one(void)
+{
+    lab it;
+    program_result ran;
+    const char *const words[] = {"chat", "team.yaml", "--offline", "--session",
+                                 "talk", "--record",  "talk.yaml", NULL};
+    if (!lab_make(&it, solo_team, "agents:\n  solo: [{text: One.}, {text: Two.}]\n"))
+        return;
+    const char *arguments[] = {words[0], words[1], words[2],  words[3], words[4],
+                               words[5], words[6], "--store", it.store, NULL};
+    if (PROGRAM_RUN(&ran, .arguments = arguments, .directory = it.directory,
+                    .input = "a\nb\n")) {
+        CHECK_INT(ran.exit_status, 0);
+        program_result_fini(&ran);
+    }
+    LAB_CHECK(&it, 0, "One.\n", "", "run", "team.yaml", "a", "--session", "new",
+              "--script", "talk.yaml");
+    LAB_CHECK(&it, 0, "Two.\n", "", "run", "team.yaml", "b", "--session", "new",
+              "--script", "talk.yaml");
+    LAB_CHECK(&it, 1, "",
+              "agent 'solo' asks its model (at '4: 1'), where the "
+              "recording has nothing",
+              "run", "team.yaml", "c", "--session", "new", "--script", "talk.yaml",
+              "--quiet");
+    lab_remove(&it);
+}
+
+// --- Texts ---
+
+static void test_recording__keeps_every_text(void)
+{
+    // In JSON: what YAML, a terminal or a careless printer could take for its own.
+    static const char odd[] =
+        "\\u0001\\u001b[2J\\u007f\\u0085\\u2028\\u202e\\ufeff\\ufffe \\U0001f600 "
+        "\\\\ \\\" ' # : - ? {}[] & * ! | > % @ ` ~ null\\t\\r\\n  two\\n---\\n...\\n";
+    lab it;
+    char text[1000];
+
+    snprintf(text, sizeof(text),
+             "{\"agents\": {\"solo\": [{\"text\": \"%s\", \"tool_calls\": [{\"name\": "
+             "\"%s\", \"arguments\": \"{\\\"%s\"}]}, {\"text\": \"%s\"}]}}\n",
+             odd, odd, odd, odd);
+    if (!lab_make(&it, solo_team, text))
+        return;
+    static const char *const files[] = {"run.yaml", "run.json"};
+    for (size_t i = 0; i < 2; i++) {
+        program_result ran;
+        if (!LAB_RUN(&it, &ran, "run", "team.yaml", "hi", "--offline", "--record",
+                     files[i]))
+            continue;
+        CHECK_INT(ran.exit_status, 0);
+        program_result_fini(&ran);
+        check_replay(&it, files[i], "hi", 0);
+    }
+    char *yaml = read_text(&it, "run.yaml");
+    CHECK_LACKS(yaml, "\x1b");
+    CHECK_LACKS(yaml, "\xe2\x80\xae");
+    free(yaml);
+    lab_remove(&it);
+}
+
+// A result that is cut is recorded as the model saw it, and not cut again.
+static void test_recording__keeps_a_result_that_was_cut(void)
+{
+    static const char large[] =
+        "script: ./script.yaml\n"
+        "agents:\n"
+        "  solo: {model: openai/test, tools: [much]}\n"
+        "tools:\n"
+        "  much: {type: command, argv: [sh, -c, 'yes 0123456789 | head -c 1000000']}\n";
+    lab it;
+
+    if (!lab_make(&it, large,
+                  "agents:\n  solo: [{tool_calls: [{name: much}]}, {text: Done.}]\n"))
+        return;
+    LAB_CHECK(&it, 0, "Done.\n", "", "run", "team.yaml", "hi", "--offline", "--record",
+              "run.yaml");
+    char *text = read_text(&it, "run.yaml");
+    CHECK(text != NULL && strlen(text) > 100000 && strlen(text) < 400000);
+    free(text);
+    check_replay(&it, "run.yaml", "hi", 0);
+    lab_remove(&it);
+}
+
+// --- The file ---
+
+static void test_recording__replaces_no_file_unasked(void)
+{
+    lab it;
+    char path[FOLDER_PATH_SIZE];
+    struct stat found = {0};
+
+    if (!lab_make(&it, solo_team, "agents:\n  solo: [{text: One.}]\n"))
+        return;
+    write_text(&it, "note.yaml", "mine");
+    LAB_CHECK(&it, 2, "", "'note.yaml' is there already; --force replaces it", "run",
+              "team.yaml", "hi", "--offline", "--record", "note.yaml");
+    check_file(&it, "note.yaml", "mine");
+    LAB_CHECK(&it, 0, "One.\n", "", "run", "team.yaml", "hi", "--offline", "--record",
+              "note.yaml", "--force");
+    LAB_CHECK(&it, 0, "One.\n", "", "run", "team.yaml", "hi", "--script", "note.yaml");
+    snprintf(path, sizeof(path), "%s/note.yaml", it.folder.path);
+    CHECK_INT(stat(path, &found), 0);
+    CHECK_INT(found.st_mode & 07777, 0600);
+    lab_remove(&it);
+}
+
+static void test_recording__refuses_a_file_that_cannot_be_written(void)
+{
+    lab it;
+
+    if (!lab_make(&it, solo_team, "agents:\n  solo: [{text: One.}]\n"))
+        return;
+    LAB_CHECK(&it, 1, "", "'none/run.yaml' cannot be written: No such file", "run",
+              "team.yaml", "hi", "--offline", "--record", "none/run.yaml");
+    LAB_CHECK(&it, 2, "", "ends in .yaml, .yml or .json, not 'run.txt'", "run",
+              "team.yaml", "hi", "--offline", "--record", "run.txt");
+    LAB_CHECK(&it, 2, "", "'--force' goes with '--record'", "run", "team.yaml", "hi",
+              "--offline", "--force");
+    LAB_CHECK(&it, 2, "", "'--record' is for one run", "resume", "--all", "--record",
+              "run.yaml");
+    lab_remove(&it);
+}
+
+// --- From a server ---
+
+// A cut stream, then an answer; the key is in nothing, and the answer comes again
+// without a server.
+static void test_recording__of_a_real_model_is_made_again_offline(void)
+{
+    static const char whole[] = ONLINE_ANSWER("It is on its way.");
+    lab it;
+    char file[FOLDER_PATH_SIZE];
+    online_result ran;
+
+    if (!lab_make(&it, solo_team, "agents: {}\n"))
+        return;
+    snprintf(file, sizeof(file), "%s/run.yaml", it.folder.path);
+    http_server *server = http_server_start(NULL);
+    const http_step cut[] = {HTTP_SEND(ONLINE_HEAD ONLINE_TEXT("Half")), HTTP_CLOSE,
+                             HTTP_END};
+    http_server_add(server, cut);
+    http_server_add_stream(server, whole, sizeof(whole) - 1, NULL);
+    if (ONLINE_RUN(&ran, server, "--record", file))
+        CHECK_TEXT(ran.program.out, "It is on its way.\n");
+    online_result_fini(&ran);
+    http_server_stop(server);
+    char *text = read_text(&it, "run.yaml");
+    CHECK_CONTAINS(text, "attempts: 2\n");
+    CHECK_LACKS(text, ONLINE_KEY);
+    CHECK_LACKS(text, "127.0.0.1");
+    free(text);
+    program_source_path("tests/cli/teams", it.directory, sizeof(it.directory));
+    const char *const words[] = {"run",      "online.yaml", "Where is order 1042?",
+                                 "--script", file,          "--quiet",
+                                 NULL};
+    const char *const changes[] = {"OPENAI_BASE_URL=http://127.0.0.1:9", NULL};
+    program_result again;
+    if (PROGRAM_RUN(&again, .arguments = words, .directory = it.directory,
+                    .changes = changes)) {
+        CHECK_INT(again.exit_status, 0);
+        CHECK_TEXT(again.out, "It is on its way.\n");
+        program_result_fini(&again);
+    }
+    lab_remove(&it);
+}
+
+static const CU_TestInfo tests[] = {
+    CHECK_TEST(test_recording__is_made_again_without_tools_and_people),
+    CHECK_TEST(test_recording__of_a_parked_run_asks_again),
+    CHECK_TEST(test_recording__is_the_same_from_the_store),
+    CHECK_TEST(test_recording__tells_the_first_difference),
+    CHECK_TEST(test_recording__a_difference_is_diverged),
+    CHECK_TEST(test_recording__compares_the_arguments_of_tools),
+    CHECK_TEST(test_recording__of_a_failed_run_fails_again),
+    CHECK_TEST(test_recording__of_a_stopped_run_stops_there_again),
+    CHECK_TEST(test_recording__of_a_resumed_run_is_whole),
+    CHECK_TEST(test_recording__of_a_session_is_made_again_in_one),
+    CHECK_TEST(test_recording__keeps_every_text),
+    CHECK_TEST(test_recording__keeps_a_result_that_was_cut),
+    CHECK_TEST(test_recording__replaces_no_file_unasked),
+    CHECK_TEST(test_recording__refuses_a_file_that_cannot_be_written),
+    CHECK_TEST(test_recording__of_a_real_model_is_made_again_offline),
+    CU_TEST_INFO_NULL,
+};
+
+int main(void)
+{
+    return check_main("cli/recording", tests);
+}
