@@ -20,6 +20,10 @@
     "Bearer " ONLINE_KEY ", " GATEWAY_KEY ", Basic " BASIC ", desk:" PASSWORD          \
     "@, ?key=" QUERY_KEY "."
 
+// The key in two halves.
+#define ONLINE_KEY_START "sk-online"
+#define ONLINE_KEY_END "-4f1c9b7e2d08"
+
 static const char *const secrets[] = {ONLINE_KEY, GATEWAY_KEY, PASSWORD, QUERY_KEY,
                                       BASIC};
 #define N_SECRETS (sizeof secrets / sizeof secrets[0])
@@ -46,10 +50,15 @@ typedef struct scene {
     http_server *server;
 } scene;
 
-static bool open_scene(scene *s)
+static bool open_scene_of(scene *s, const char *file)
 {
     s->server = http_server_start(&(http_server_config){.repeat_last = true});
-    return lab_make(&s->it, team, "agents: {}\n");
+    return lab_make(&s->it, file, "agents: {}\n");
+}
+
+static bool open_scene(scene *s)
+{
+    return open_scene_of(s, team);
 }
 
 static void check_lacks_secrets(const char *where, const char *data, size_t len)
@@ -219,12 +228,108 @@ static void test_secrets__streams_that_echo_the_request_are_covered(void)
     check_stream("data: " ECHO "\n\n", NULL, 1, "not JSON");
     check_stream(ONLINE_TEXT("half"), "7", 1, "truncated");
     // In pieces of a byte, so that no piece holds one.
-    check_stream(ONLINE_TEXT("You sent Bearer sk-online")
-                     ONLINE_TEXT("-4f1c9b7e2d08 and " GATEWAY_KEY "!")
+    check_stream(ONLINE_TEXT("You sent Bearer " ONLINE_KEY_START)
+                     ONLINE_TEXT(ONLINE_KEY_END " and " GATEWAY_KEY "!")
                          ONLINE_FINISH("stop") ONLINE_DONE,
                  "1", 0,
                  "You sent Bearer ********************** and "
                  "***************!");
+}
+
+// The key in two events, and in what only the model can read.
+static const struct {
+    const char *provider, *stream;
+} providers[] = {
+    {"openai", ONLINE_TEXT("You sent " ONLINE_KEY_START) ONLINE_TEXT(ONLINE_KEY_END "!")
+                   ONLINE_FINISH("stop") ONLINE_DONE},
+    {"openai_responses",
+     "data: {\"type\":\"response.output_item.done\",\"output_index\":0,\"item\":"
+     "{\"type\":\"reasoning\",\"id\":\"rs_1\",\"summary\":[],"
+     "\"encrypted_content\":\"" ONLINE_KEY "\"}}\n\n"
+     "data: {\"type\":\"response.output_text.delta\",\"delta\":\"You "
+     "sent " ONLINE_KEY_START "\"}\n\n"
+     "data: {\"type\":\"response.output_text.delta\",\"delta\":\"" ONLINE_KEY_END
+     "!\"}\n\n"
+     "data: {\"type\":\"response.completed\",\"response\":{\"status\":"
+     "\"completed\"}}\n\n"},
+    {"anthropic",
+     "data: {\"type\":\"message_start\",\"message\":{\"id\":\"m\"}}\n\n"
+     "data: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":"
+     "{\"type\":\"thinking\",\"thinking\":\"\",\"signature\":\"\"}}\n\n"
+     "data: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":"
+     "{\"type\":\"thinking_delta\",\"thinking\":\"" ONLINE_KEY "\"}}\n\n"
+     "data: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":"
+     "{\"type\":\"signature_delta\",\"signature\":\"" ONLINE_KEY "\"}}\n\n"
+     "data: {\"type\":\"content_block_stop\",\"index\":0}\n\n"
+     "data: {\"type\":\"content_block_start\",\"index\":1,\"content_block\":"
+     "{\"type\":\"text\",\"text\":\"You sent " ONLINE_KEY_START "\"}}\n\n"
+     "data: {\"type\":\"content_block_delta\",\"index\":1,\"delta\":"
+     "{\"type\":\"text_delta\",\"text\":\"" ONLINE_KEY_END "!\"}}\n\n"
+     "data: {\"type\":\"content_block_stop\",\"index\":1}\n\n"
+     "data: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"}}\n\n"
+     "data: {\"type\":\"message_stop\"}\n\n"},
+    {"gemini",
+     "data: {\"candidates\":[{\"content\":{\"role\":\"model\",\"parts\":[{\"text\":"
+     "\"You sent " ONLINE_KEY_START "\"}]}}]}\n\n"
+     "data: "
+     "{\"candidates\":[{\"content\":{\"role\":\"model\",\"parts\":[{\"text\":"
+     "\"" ONLINE_KEY_END "!\",\"thoughtSignature\":\"" ONLINE_KEY "\"}]},"
+     "\"finishReason\":\"STOP\"}]}\n\n"},
+};
+
+static void check_provider(const char *provider, const char *stream)
+{
+    scene s;
+    char file[512];
+    (void)snprintf(file, sizeof file,
+                   "version: 1\nname: secrets\nmodels: {near: {model: %s/test,\n"
+                   "  base_url: 'http://${TEST_HOST}', api_key_env: OPENAI_API_KEY}}\n"
+                   "agents: {solo: {model: near, instructions: Answer.}}\n",
+                   provider);
+    if (!open_scene_of(&s, file))
+        return;
+    if (stream)
+        (void)http_server_add_stream(s.server, stream, strlen(stream), "5");
+    else
+        (void)http_server_add_answer(s.server, 401, NULL, "application/json",
+                                     "{\"error\":{\"message\":\"Bearer " ONLINE_KEY
+                                     "\"}}");
+    check_runs(&s, stream ? 0 : 1, stream ? "You sent **********************!" : "401");
+    CHECK(http_server_request_count(s.server) > 0);
+    close_scene(&s);
+}
+
+static void test_secrets__of_every_provider_are_covered(void)
+{
+    for (size_t i = 0; i < sizeof providers / sizeof providers[0]; i++) {
+        check_provider(providers[i].provider, NULL);
+        check_provider(providers[i].provider, providers[i].stream);
+    }
+}
+
+static void test_secrets__no_redirect_is_followed(void)
+{
+    static const int statuses[] = {301, 302, 303, 307, 308};
+    for (size_t i = 0; i < sizeof statuses / sizeof statuses[0]; i++) {
+        scene s;
+        char location[256];
+        char part[256];
+        http_server *other = http_server_start(NULL);
+        if (!open_scene(&s))
+            return;
+        (void)snprintf(location, sizeof location,
+                       "Location: %s/v1?key=" ONLINE_KEY "\r\n",
+                       http_server_url(other));
+        (void)snprintf(part, sizeof part, "redirects to '%s/v1?...'",
+                       http_server_url(other));
+        http_server_add_answer(s.server, statuses[i], location, "text/html", ECHO);
+        check_runs(&s, 1, part);
+        CHECK_INT(http_server_request_count(s.server),
+                  3); // one for each form of output
+        CHECK_INT(http_server_connection_count(other), 0);
+        close_scene(&s);
+        http_server_stop(other);
+    }
 }
 
 #define TOOL_CALL                                                                      \
@@ -316,6 +421,8 @@ static void test_secrets__mistakes_in_a_file_do_not_show_them(void)
 static const CU_TestInfo tests[] = {
     CHECK_TEST(test_secrets__servers_that_echo_the_request_are_covered),
     CHECK_TEST(test_secrets__streams_that_echo_the_request_are_covered),
+    CHECK_TEST(test_secrets__of_every_provider_are_covered),
+    CHECK_TEST(test_secrets__no_redirect_is_followed),
     CHECK_TEST(test_secrets__a_tool_is_given_none),
     CHECK_TEST(test_secrets__a_killed_run_leaves_none_in_its_log),
     CHECK_TEST(test_secrets__mistakes_in_a_file_do_not_show_them),

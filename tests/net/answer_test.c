@@ -372,7 +372,30 @@ static void test_answer__never_holds_a_secret_of_the_request_however_cut(void)
             check_covered(rows[i][0], cut, rows[i][1]);
 }
 
+// What only the model can read too; text that is held back counts for its place.
+static void test_answer__never_keeps_a_secret_in_an_item(void)
+{
+    static const cdr_secrets secrets = {.items = {{"sk-12345678", 11}}, .count = 1};
+    static const char item[] = "{\"seal\":\"sk-12345678\"}";
+    cadre_sink sink;
+    cadre_error err = CADRE_ERROR_INIT;
+    cdr_answer_init(&sink);
+    sink.secrets = &secrets;
+    cadre_sink_item(&sink, item, strlen(item));
+    add_text(&sink, "sk-1");
+    cadre_sink_item(&sink, "{\"bad\":", 7);
+    cadre_sink_item(&sink, item, strlen(item));
+    cadre_sink_finish(&sink, CADRE_FINISH_STOP);
+    CHECK_OK(cdr_answer_settle(&sink, &err), &err);
+    CHECK_TEXT(cdr_buf_text(&sink.text), "sk-1");
+    CHECK_TEXT(cdr_buf_text(&sink.items),
+               "[{\"place\":0,\"item\":{\"seal\":\"***********\"}},"
+               "{\"place\":1,\"item\":{\"seal\":\"***********\"}}]");
+    cdr_answer_fini(&sink);
+}
+
 static const CU_TestInfo tests[] = {
+    CHECK_TEST(test_answer__never_keeps_a_secret_in_an_item),
     CHECK_TEST(test_answer__never_holds_a_secret_of_the_request_however_cut),
     CHECK_TEST(test_answer__text_with_a_finish_is_whole),
     CHECK_TEST(test_answer__without_a_finish_is_truncated_whatever_came),

@@ -33,6 +33,9 @@ static void test_output_json__is_found_in_what_is_around_it(void)
         {"Here it is:\n```json\n{\"a\": [1]}\n```\nAnything else?", "{\"a\": [1]}"},
         {"The answer is {\"a\": {\"b\": \"}\"}}, I think.", "{\"a\": {\"b\": \"}\"}}"},
         {"Of {these} I take [1].", "[1]"},
+        {"```json\n{\"code\": \"```\\nx\\n```\"}\n```",
+         "{\"code\": \"```\\nx\\n```\"}"},
+        {"```\n\"use ```\"\n  ```\nThat ``` is one.", "\"use ```\""},
         {"{\"code\": \"```\\nx\\n```\"}", "{\"code\": \"```\\nx\\n```\"}"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)

@@ -23,30 +23,50 @@ static bool is_secret_name(const char *name, size_t len)
     return false;
 }
 
-static void add(cdr_secrets *secrets, const char *text, size_t len)
+static void add_as_is(cdr_secrets *secrets, const char *text, size_t len)
 {
     if (len >= CDR_SECRET_MIN && secrets->count < CDR_SECRETS_MAX)
         secrets->items[secrets->count++] = (cdr_secret){text, len};
 }
 
+// Also as some servers write it in JSON: "\/" for "/". False: no memory.
+static bool add(cdr_secrets *secrets, const char *text, size_t len)
+{
+    add_as_is(secrets, text, len);
+    if (!memchr(text, '/', len))
+        return true;
+    char *escaped = cdr_arena_alloc(&secrets->arena, 2 * len);
+    if (!escaped)
+        return false;
+    size_t used = 0;
+    for (size_t i = 0; i < len; i++) {
+        if (text[i] == '/')
+            escaped[used++] = '\\';
+        escaped[used++] = text[i];
+    }
+    add_as_is(secrets, escaped, used);
+    return true;
+}
+
 // "Bearer KEY": the key; "a=b; c=d" of a cookie: each value.
-static void add_header(cdr_secrets *secrets, const cdr_http_header *header)
+static bool add_header(cdr_secrets *secrets, const cdr_http_header *header)
 {
     const char *value = header->value;
     const char *blank = strchr(value, ' ');
+    bool is_good = true;
     if (!strcasestr(header->name, "cookie")) {
         value = blank ? blank + 1 : value;
-        add(secrets, value, strlen(value));
-        return;
+        return add(secrets, value, strlen(value));
     }
     while (*value) {
         size_t len = strcspn(value, ";");
         const char *equals = memchr(value, '=', len);
         const char *from = equals ? equals + 1 : value;
-        add(secrets, from, (size_t)(value + len - from));
+        is_good &= add(secrets, from, (size_t)(value + len - from));
         value += len;
         value += strspn(value, "; ");
     }
+    return is_good;
 }
 
 static int hex_digit(char c)
@@ -59,9 +79,9 @@ static int hex_digit(char c)
 // A part of a URL, as it stands there and as it is meant.
 static bool add_part(cdr_secrets *secrets, const char *part, size_t len)
 {
-    add(secrets, part, len);
+    bool is_good = add(secrets, part, len);
     if (!memchr(part, '%', len))
-        return true;
+        return is_good;
     char *plain = cdr_arena_copy(&secrets->arena, part, len);
     if (!plain)
         return false;
@@ -73,8 +93,7 @@ static bool add_part(cdr_secrets *secrets, const char *part, size_t len)
         i += low >= 0 ? 2 : 0;
     }
     plain[used] = '\0';
-    add(secrets, plain, used);
-    return true;
+    return add(secrets, plain, used) && is_good;
 }
 
 // "user:password" as Basic authentication sends it.
@@ -96,8 +115,7 @@ static bool add_basic(cdr_secrets *secrets, const char *user, size_t len)
         out[used++] = i + 1 < len ? letters[group >> 6 & 63] : '=';
         out[used++] = i + 2 < len ? letters[group & 63] : '=';
     }
-    add(secrets, out, used);
-    return true;
+    return add(secrets, out, used);
 }
 
 static bool add_user(cdr_secrets *secrets, const char *user, size_t len)
@@ -138,13 +156,14 @@ static bool add_url(cdr_secrets *secrets, const char *url)
 
 bool cdr_secrets_init(cdr_secrets *secrets, const cadre_http *http)
 {
+    bool is_good = true;
     *secrets = (cdr_secrets){.arena = CDR_ARENA_INIT};
     for (size_t i = 0; i < http->n_headers; i++) {
         const cdr_http_header *header = &http->headers[i];
         if (is_secret_name(header->name, strlen(header->name)))
-            add_header(secrets, header);
+            is_good &= add_header(secrets, header);
     }
-    return !http->url || add_url(secrets, http->url);
+    return (!http->url || add_url(secrets, http->url)) && is_good;
 }
 
 void cdr_secrets_fini(cdr_secrets *secrets)

@@ -6,7 +6,8 @@
 // ...),
 //   without a scheme such as "Bearer";
 // - of the URL the user and the password, plain and as they are sent, and the values of
-//   parameters whose names say so.
+//   parameters whose names say so,
+// - each also with "\/" for "/", as some servers write JSON.
 // What is shorter than CDR_SECRET_MIN bytes is none ("test", "any").
 //
 // In errors every part is covered that repeats so much of a secret's start: quotations

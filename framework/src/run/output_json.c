@@ -36,6 +36,21 @@ static const char *find(const char *at, const char *end, const char *what)
     return at < end ? memmem(at, (size_t)(end - at), what, strlen(what)) : NULL;
 }
 
+// The first fence behind `at` that starts a line: a string of JSON holds no line
+// end, so one inside a string never does. NULL: there is none.
+static const char *find_fence_line(const char *at, const char *end)
+{
+    while ((at = find(at, end, "\n")) != NULL) {
+        at++;
+        while (at < end && (*at == ' ' || *at == '\t'))
+            at++;
+        if ((size_t)(end - at) >= strlen(FENCE) &&
+            memcmp(at, FENCE, strlen(FENCE)) == 0)
+            return at;
+    }
+    return NULL;
+}
+
 // What stands in the text's only fence; nothing when there is none, or more.
 static cdr_json_part in_fence(const char *text, size_t len)
 {
@@ -43,8 +58,8 @@ static cdr_json_part in_fence(const char *text, size_t len)
     const char *end = text + len;
     const char *opening = find(text, end, FENCE);
     const char *line = opening ? find(opening, end, "\n") : NULL;
-    const char *closing = line ? find(line, end, FENCE) : NULL;
-    if (!closing || find(closing + strlen(FENCE), end, FENCE))
+    const char *closing = line ? find_fence_line(line, end) : NULL;
+    if (!closing || find_fence_line(closing, end))
         return none;
     return trimmed(line, (size_t)(closing - line));
 }
