@@ -48,8 +48,11 @@ static void test_schema_parts__references_lead_somewhere(void)
 static void test_schema_parts__words_belong_to_drafts(void)
 {
     static const char *const cases[][2] = {
-        {"{'unevaluatedProperties': false}",
-         "|the schema word 'unevaluatedProperties' is not supported"},
+        {"{'$vocabulary': {}}", "|the schema word '$vocabulary' is not supported"},
+        {"{'$schema': 'http://json-schema.org/draft-07/schema#', "
+         "'unevaluatedItems': false}",
+         "|the schema word 'unevaluatedItems' is not one of draft 7, which '$schema' "
+         "names"},
         {"{'$schema': 'http://json-schema.org/draft-07/schema#', 'prefixItems': []}",
          "|the schema word 'prefixItems' is not one of draft 7, which '$schema' names"},
         {"{'$schema': 'http://json-schema.org/draft-07/schema#', '$ref': "
@@ -101,6 +104,32 @@ static void test_schema_parts__explain_the_nearest_alternative(void)
         schema_text_check(cases[i][0], cases[i][1], cases[i][2]);
 }
 
+// What neither the schema nor those that it adds have looked at.
+static void test_schema_parts__judge_the_rest_last(void)
+{
+    static const char closed[] =
+        "{'properties': {'a': true}, 'allOf': [{'$ref': '#/$defs/b'}],"
+        "'anyOf': [{'required': ['c'], 'properties': {'c': {'type': 'integer'}}}, {}],"
+        "'$defs': {'b': {'properties': {'b': true}}},"
+        "'unevaluatedProperties': false}";
+    schema_text_check(closed, "{'a': 1, 'b': 2, 'c': 3}", "");
+    schema_text_check(closed, "{'a': 1, 'd': 2}",
+                      "|unknown property 'd'; nothing here has one of this name");
+    // An alternative that does not fit has looked at nothing.
+    schema_text_check(closed, "{'c': 'x'}",
+                      "|unknown property 'c'; nothing here has one of this name");
+    schema_text_check("{'patternProperties': {'^x': true}, 'unevaluatedProperties': "
+                      "{'type': 'null'}}",
+                      "{'x1': 1, 'y': 2}", "y|expected null, got 2");
+    static const char list[] = "{'prefixItems': [true], 'contains': {'type': "
+                               "'null'}, 'unevaluatedItems': {'type': 'integer'}}";
+    schema_text_check(list, "['a', null, 3]", "");
+    schema_text_check(list, "['a', null, 'b']", "[2]|expected an integer, got \"b\"");
+    schema_text_check("{'if': {'prefixItems': [{'const': 1}]}, 'then': {'items': true},"
+                      "'unevaluatedItems': false}",
+                      "[2, 3]", "[0]|is not allowed here\n[1]|is not allowed here");
+}
+
 // What ECMA-262 says otherwise than PCRE2.
 static void test_schema_parts__patterns_are_those_of_ecma(void)
 {
@@ -135,6 +164,7 @@ int main(void)
         CHECK_TEST(test_schema_parts__references_lead_somewhere),
         CHECK_TEST(test_schema_parts__words_belong_to_drafts),
         CHECK_TEST(test_schema_parts__explain_the_nearest_alternative),
+        CHECK_TEST(test_schema_parts__judge_the_rest_last),
         CHECK_TEST(test_schema_parts__patterns_are_those_of_ecma),
         CU_TEST_INFO_NULL,
     };

@@ -1,13 +1,12 @@
 // JSON Schema: is this one, does that value fit, and what is wrong with it.
 //
-// The words are those of draft 2020-12, but for $dynamicRef, $dynamicAnchor,
-// $vocabulary and unevaluatedItems, unevaluatedProperties; of older drafts also
-// `definitions`, `dependencies`, `additionalItems`, lists in `items`, true in
-// `exclusiveMinimum`. Where
-// `$schema` names a draft, its words are read as that draft says. $ref leads to places
-// in the same text, also by $id and $anchor; nothing is loaded. `format`, `content...`,
-// `title` and the like check nothing, nor do x-... words. All other words are mistakes,
-// as `pattern` is that ECMA-262 would not take.
+// The words are those of draft 2020-12, but for $dynamicRef, $dynamicAnchor and
+// $vocabulary; of older drafts also `definitions`, `dependencies`, `additionalItems`,
+// lists in `items`, true in `exclusiveMinimum`. Where `$schema` names a draft, its
+// words are read as that draft says. $ref leads to places in the same text, also by $id
+// and $anchor; nothing is loaded. `format`, `content...`, `title` and the like check
+// nothing, nor do x-... words. All other words are mistakes, as `pattern` is that
+// ECMA-262 would not take.
 //
 // Everything ends: schemas and values that are nested too deep, or that would take too
 // many steps, are problems. The steps allowed grow with the value.

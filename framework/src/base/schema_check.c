@@ -44,7 +44,8 @@ unsigned cdr_schema_types_of(const json_t *value)
 
 // --- Stopping ---
 
-static void stop(cdr_schema_judge *judge, const cdr_schema_slot *slot, const char *why)
+void cdr_schema_judge_stop(cdr_schema_judge *judge, const cdr_schema_slot *slot,
+                           const char *why)
 {
     if (judge->is_stopped)
         return;
@@ -52,12 +53,12 @@ static void stop(cdr_schema_judge *judge, const cdr_schema_slot *slot, const cha
     cdr_schema_walk_report(&judge->walk, slot, "%s", why);
 }
 
-// Counts `n` more steps. False: there are no more.
-static bool spend(cdr_schema_judge *judge, const cdr_schema_slot *slot, size_t n)
+bool cdr_schema_judge_spend(cdr_schema_judge *judge, const cdr_schema_slot *slot,
+                            size_t n)
 {
     judge->steps -= (int64_t)n;
     if (judge->steps < 0)
-        stop(judge, slot, "takes too many steps to check");
+        cdr_schema_judge_stop(judge, slot, "takes too many steps to check");
     return !judge->is_stopped;
 }
 
@@ -77,8 +78,8 @@ bool cdr_schema_judge_fits(cdr_schema_judge *judge, const cdr_schema_node *node,
     return fits;
 }
 
-static bool judge_below(cdr_schema_judge *judge, const cdr_schema_node *node,
-                        const cdr_schema_slot *slot)
+bool cdr_schema_judge_below(cdr_schema_judge *judge, const cdr_schema_node *node,
+                            const cdr_schema_slot *slot)
 {
     cdr_schema_walk_enter(&judge->walk, slot);
     bool fits = cdr_schema_judge_node(judge, node, slot);
@@ -161,15 +162,16 @@ static size_t count_characters(const json_t *string)
     return n;
 }
 
-static bool fits_pattern(cdr_schema_judge *judge, const cdr_schema_pattern *pattern,
-                         const cdr_schema_slot *slot, const char *text, size_t len)
+bool cdr_schema_judge_pattern(cdr_schema_judge *judge,
+                              const cdr_schema_pattern *pattern,
+                              const cdr_schema_slot *slot, const char *text, size_t len)
 {
     if (judge->deadline_ns == 0 && pattern->regex)
         judge->deadline_ns = cdr_cpu_now_ns() + PATTERNS_NS;
     cdr_schema_fit fit =
         cdr_schema_pattern_fits(pattern, text, len, judge->deadline_ns);
     if (fit == CDR_FITS_UNKNOWN)
-        stop(judge, slot, "takes too long to look for a pattern in");
+        cdr_schema_judge_stop(judge, slot, "takes too long to look for a pattern in");
     return fit == CDR_FITS;
 }
 
@@ -179,15 +181,15 @@ static bool judge_string(cdr_schema_judge *judge, const cdr_schema_node *node,
     size_t len = json_string_length(slot->value);
     if (node->characters.least > 0 || node->characters.most < INT64_MAX) {
         size_t n = count_characters(slot->value);
-        if (!spend(judge, slot, len / BYTES_A_STEP))
+        if (!cdr_schema_judge_spend(judge, slot, len / BYTES_A_STEP))
             return false;
         if (!is_within(&node->characters, n)) {
             cdr_schema_tell_size(judge, node, slot, n);
             return false;
         }
     }
-    if (!node->pattern ||
-        fits_pattern(judge, node->pattern, slot, json_string_value(slot->value), len))
+    if (!node->pattern || cdr_schema_judge_pattern(judge, node->pattern, slot,
+                                                   json_string_value(slot->value), len))
         return true;
     if (!judge->is_stopped) {
         char pattern[CDR_BRIEF_SIZE];
@@ -206,7 +208,7 @@ static bool has_all(cdr_schema_judge *judge, const json_t *names,
 {
     char missing[CDR_BRIEF_SIZE];
     char needing[CDR_BRIEF_SIZE];
-    bool fits = spend(judge, slot, json_array_size(names));
+    bool fits = cdr_schema_judge_spend(judge, slot, json_array_size(names));
     size_t i;
     json_t *name;
     json_array_foreach(names, i, name)
@@ -234,7 +236,7 @@ static bool judge_name(cdr_schema_judge *judge, const cdr_schema_node *node,
 {
     json_t *name = json_string(member->key);
     if (!name) {
-        stop(judge, member, "cannot be checked: no memory");
+        cdr_schema_judge_stop(judge, member, "cannot be checked: no memory");
         return false;
     }
     cdr_schema_slot slot = {name, member->container, member->key, 0};
@@ -253,21 +255,22 @@ static bool judge_member(cdr_schema_judge *judge, const cdr_schema_node *node,
     const json_t *property = json_object_get(node->properties, member->key);
     if (property) {
         is_known = true;
-        fits &= judge_below(judge, cdr_schema_plan_find(judge->plan, property), member);
+        fits &= cdr_schema_judge_below(
+            judge, cdr_schema_plan_find(judge->plan, property), member);
     }
     size_t len = strlen(member->key);
     for (size_t i = 0; i < node->n_by_pattern && goes_on(judge, fits); i++) {
         const cdr_schema_by_pattern *one = &node->by_pattern[i];
-        if (!spend(judge, member, 1 + len / BYTES_A_STEP) ||
-            !fits_pattern(judge, &one->pattern, member, member->key, len))
+        if (!cdr_schema_judge_spend(judge, member, 1 + len / BYTES_A_STEP) ||
+            !cdr_schema_judge_pattern(judge, &one->pattern, member, member->key, len))
             continue;
         is_known = true;
-        fits &= judge_below(judge, one->node, member);
+        fits &= cdr_schema_judge_below(judge, one->node, member);
     }
     if (is_known || !node->others || !goes_on(judge, fits))
         return fits;
     if (!node->others->is_nothing)
-        return judge_below(judge, node->others, member) && fits;
+        return cdr_schema_judge_below(judge, node->others, member) && fits;
     cdr_schema_tell_unknown(judge, node, member);
     return false;
 }
@@ -275,7 +278,7 @@ static bool judge_member(cdr_schema_judge *judge, const cdr_schema_node *node,
 static bool judge_members(cdr_schema_judge *judge, const cdr_schema_node *node,
                           const cdr_schema_slot *slot)
 {
-    bool fits = spend(judge, slot, json_object_size(slot->value));
+    bool fits = cdr_schema_judge_spend(judge, slot, json_object_size(slot->value));
     const char *key;
     json_t *value;
     json_object_foreach(cdr_json_iterable(slot->value), key, value)
@@ -353,7 +356,7 @@ static bool judge_unique(cdr_schema_judge *judge, const cdr_schema_slot *slot)
         return true;
     hashed *all = calloc(n, sizeof(*all));
     if (!all) {
-        stop(judge, slot, "cannot be checked: no memory");
+        cdr_schema_judge_stop(judge, slot, "cannot be checked: no memory");
         return false;
     }
     for (size_t i = 0; i < n; i++)
@@ -362,7 +365,7 @@ static bool judge_unique(cdr_schema_judge *judge, const cdr_schema_slot *slot)
     qsort(all, n, sizeof(*all), by_hash);
     find_same(judge, slot->value, all, &first, &second);
     free(all);
-    if (!spend(judge, slot, 0))
+    if (!cdr_schema_judge_spend(judge, slot, 0))
         return false;
     if (second > 0)
         cdr_schema_tell(judge, slot,
@@ -401,9 +404,9 @@ static bool judge_elements(cdr_schema_judge *judge, const cdr_schema_node *node,
     for (size_t i = 0; i < json_array_size(slot->value) && goes_on(judge, fits); i++) {
         cdr_schema_slot element = cdr_schema_element(slot->value, i);
         if (i < node->first.count)
-            fits &= judge_below(judge, node->first.items[i], &element);
+            fits &= cdr_schema_judge_below(judge, node->first.items[i], &element);
         else if (node->items)
-            fits &= judge_below(judge, node->items, &element);
+            fits &= cdr_schema_judge_below(judge, node->items, &element);
         else
             break;
     }
@@ -479,7 +482,7 @@ static bool judge_condition(cdr_schema_judge *judge, const cdr_schema_node *node
 static bool judge_dependents(cdr_schema_judge *judge, const cdr_schema_node *node,
                              const cdr_schema_slot *slot)
 {
-    bool fits = spend(judge, slot, node->n_dependents);
+    bool fits = cdr_schema_judge_spend(judge, slot, node->n_dependents);
     for (size_t i = 0; i < node->n_dependents && goes_on(judge, fits); i++) {
         const cdr_schema_dependent *one = &node->dependents[i];
         if (!json_object_get(slot->value, one->key))
@@ -534,10 +537,12 @@ static bool is_usable(cdr_schema_judge *judge, const cdr_schema_node *node,
                       const cdr_schema_slot *slot)
 {
     if (!node || node->is_broken)
-        stop(judge, slot, "cannot be checked: its schema has mistakes");
+        cdr_schema_judge_stop(judge, slot,
+                              "cannot be checked: its schema has mistakes");
     else if (judge->nesting >= MAX_NESTING)
-        stop(judge, slot, "cannot be checked: too many schemas in each other");
-    return spend(judge, slot, 1);
+        cdr_schema_judge_stop(judge, slot,
+                              "cannot be checked: too many schemas in each other");
+    return cdr_schema_judge_spend(judge, slot, 1);
 }
 
 bool cdr_schema_judge_node(cdr_schema_judge *judge, const cdr_schema_node *node,
@@ -556,6 +561,8 @@ bool cdr_schema_judge_node(cdr_schema_judge *judge, const cdr_schema_node *node,
         fits = judge_kind(judge, node, slot, is_sound);
     if (is_sound && goes_on(judge, fits))
         fits &= judge_same_value(judge, node, slot);
+    if (fits && !judge->is_stopped)
+        fits = cdr_schema_judge_rest(judge, node, slot);
     judge->nesting--;
     return fits && !judge->is_stopped;
 }

@@ -28,6 +28,27 @@ bool cdr_schema_judge_node(cdr_schema_judge *judge, const cdr_schema_node *node,
 bool cdr_schema_judge_fits(cdr_schema_judge *judge, const cdr_schema_node *node,
                            const cdr_schema_slot *slot);
 
+// The same for a slot below where the walk stands, told.
+bool cdr_schema_judge_below(cdr_schema_judge *judge, const cdr_schema_node *node,
+                            const cdr_schema_slot *slot);
+
+// Judges what no other schema of the value has looked at (schema_rest.c); all else of
+// the node fits.
+bool cdr_schema_judge_rest(cdr_schema_judge *judge, const cdr_schema_node *node,
+                           const cdr_schema_slot *slot);
+
+// Counts `n` more steps. False: there are no more, or the judge was stopped.
+bool cdr_schema_judge_spend(cdr_schema_judge *judge, const cdr_schema_slot *slot,
+                            size_t n);
+void cdr_schema_judge_stop(cdr_schema_judge *judge, const cdr_schema_slot *slot,
+                           const char *why);
+
+// Is the pattern in the text? What takes too long stops the judge.
+bool cdr_schema_judge_pattern(cdr_schema_judge *judge,
+                              const cdr_schema_pattern *pattern,
+                              const cdr_schema_slot *slot, const char *text,
+                              size_t len);
+
 // What a value is, as bits: an integer is also a number.
 unsigned cdr_schema_types_of(const json_t *value);
 
@@ -50,6 +71,8 @@ void cdr_schema_tell_contained(cdr_schema_judge *judge, const cdr_schema_node *n
 // A member that no schema allows; `slot` is below where the walk stands.
 void cdr_schema_tell_unknown(cdr_schema_judge *judge, const cdr_schema_node *node,
                              const cdr_schema_slot *slot);
+// The same of one that unevaluatedProperties forbids.
+void cdr_schema_tell_unseen(cdr_schema_judge *judge, const cdr_schema_slot *slot);
 void cdr_schema_tell_name(cdr_schema_judge *judge, const cdr_schema_node *node,
                           const cdr_schema_slot *slot, const json_t *name);
 // None of the alternatives fits: explains the nearest.

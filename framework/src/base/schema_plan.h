@@ -95,8 +95,9 @@ struct cdr_schema_node {
     cdr_schema_pattern *pattern;
 
     cdr_schema_count elements, contained;
-    cdr_schema_nodes first;       // prefixItems
-    const cdr_schema_node *items; // the rest
+    cdr_schema_nodes first;               // prefixItems
+    const cdr_schema_node *items;         // the rest
+    const cdr_schema_node *rest_elements; // unevaluatedItems
     const cdr_schema_node *contains;
     bool is_unique;
 
@@ -105,8 +106,9 @@ struct cdr_schema_node {
     const json_t *properties; // the node of one: cdr_schema_plan_find
     cdr_schema_by_pattern *by_pattern;
     size_t n_by_pattern;
-    const cdr_schema_node *others; // additionalProperties
-    const cdr_schema_node *names;  // propertyNames
+    const cdr_schema_node *others;       // additionalProperties
+    const cdr_schema_node *rest_members; // unevaluatedProperties
+    const cdr_schema_node *names;        // propertyNames
 
     const cdr_schema_node *same_as; // $ref
     cdr_schema_nodes all_of, any_of, one_of;

@@ -159,6 +159,15 @@ void cdr_schema_tell_unknown(cdr_schema_judge *judge, const cdr_schema_node *nod
     }
 }
 
+void cdr_schema_tell_unseen(cdr_schema_judge *judge, const cdr_schema_slot *slot)
+{
+    char name[CDR_BRIEF_SIZE];
+    if (!is_unsaid(judge))
+        cdr_schema_walk_report_key(
+            &judge->walk, slot, "unknown %s %s; nothing here has one of this name",
+            judge->walk.terms->member, cdr_brief_text(name, slot->key, '\''));
+}
+
 // --- Explanations ---
 
 // Problems of something that is being explained, in one text.

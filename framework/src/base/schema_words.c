@@ -37,6 +37,8 @@ static const schema_word words[] = {
     {"items", cdr_schema_read_items, ALL, false, FIELD(items)},
     {"prefixItems", cdr_schema_read_schemas, SINCE(2020), false, FIELD(first)},
     {"additionalItems", cdr_schema_read_additional_items, UNTIL(2019), false, 0},
+    {"unevaluatedItems", cdr_schema_read_schema, SINCE(2019), false,
+     FIELD(rest_elements)},
     {"contains", cdr_schema_read_schema, SINCE(6), false, FIELD(contains)},
     {"minContains", cdr_schema_read_count, SINCE(2019), false, FIELD(contained.least)},
     {"maxContains", cdr_schema_read_count, SINCE(2019), false, FIELD(contained.most)},
@@ -47,6 +49,8 @@ static const schema_word words[] = {
     {"properties", cdr_schema_read_properties, ALL, false, 0},
     {"patternProperties", cdr_schema_read_pattern_properties, ALL, false, 0},
     {"additionalProperties", cdr_schema_read_schema, ALL, false, FIELD(others)},
+    {"unevaluatedProperties", cdr_schema_read_schema, SINCE(2019), false,
+     FIELD(rest_members)},
     {"propertyNames", cdr_schema_read_schema, SINCE(6), false, FIELD(names)},
     {"minProperties", cdr_schema_read_count, ALL, false, FIELD(members.least)},
     {"maxProperties", cdr_schema_read_count, ALL, false, FIELD(members.most)},
@@ -87,8 +91,7 @@ static const schema_word draft_4_id = {"id", cdr_schema_read_id, ALL, true, 0};
 // Words of the standard that are not read. Without this list their messages would
 // offer the nearest word that is, which means something else.
 static const char *const unsupported_words[] = {
-    "unevaluatedItems", "unevaluatedProperties", "$dynamicAnchor", "$dynamicRef",
-    "$recursiveAnchor", "$recursiveRef",         "$vocabulary",
+    "$dynamicAnchor", "$dynamicRef", "$recursiveAnchor", "$recursiveRef", "$vocabulary",
 };
 
 static const schema_word *find_word(cdr_draft draft, const char *name)

@@ -40,9 +40,9 @@ CADRE_API void cadre_http_append_turn(cadre_http *http, const cadre_turn *turn,
 // request may stand there still, up to the end of some turn: cadre_http_kept_turns says
 // how many turns that are. 0: nothing is there, and what comes before the turns is to
 // be written too. Behind each turn cadre_http_keep_turns says that the first n are
-// written and that each request for this model, with this system text, that begins with
-// these turns begins with these bytes. So what else a request has (tools, a schema) is
-// written behind the turns.
+// written and that each request of the frame for this model, with this system text,
+// that begins with these turns begins with these bytes. So what may change (tools) is
+// written behind the turns; what an answer must fit stays the same for a frame.
 CADRE_API size_t cadre_http_kept_turns(const cadre_http *http);
 CADRE_API void cadre_http_keep_turns(cadre_http *http, size_t n_turns);
 // Leaves at most the first `n_turns` of those that are kept, where the others are to be
