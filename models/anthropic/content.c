@@ -149,7 +149,7 @@ static bool ends_with(cadre_scan_text text, const char *end)
 
 // A tool of the server whose result never came (the answer was cut there) would be
 // refused.
-static bool is_complete(cadre_scan_text json, cadre_scan rest)
+static bool is_complete(cadre_scan_text json, cadre_turn_items rest)
 {
     own_item use = look_into(json);
     cadre_turn_item later;
@@ -164,19 +164,57 @@ static bool is_complete(cadre_scan_text json, cadre_scan rest)
     return false;
 }
 
-// Appends the items that stand before place `end`.
-static void append_items(cadre_http *http, cadre_scan *list, int64_t end)
+static void append_item(cadre_http *http, const cadre_turn_item *own,
+                        const cadre_turn_items *rest)
 {
-    cadre_scan before = *list;
+    if (!is_complete(own->json, *rest))
+        return;
+    cadre_http_append(http, own->json.data, own->json.len);
+    append(http, ",");
+}
+
+// Appends the items that stand before place `end`.
+static void append_items(cadre_http *http, cadre_turn_items *list, int64_t end)
+{
+    cadre_turn_items before = *list;
     cadre_turn_item own;
     while (cadre_turn_items_next(list, &own) && own.place < end) {
-        if (is_complete(own.json, *list)) {
-            cadre_http_append(http, own.json.data, own.json.len);
-            append(http, ",");
-        }
+        append_item(http, &own, list);
         before = *list;
     }
     *list = before; // the one that stands behind is looked at again
+}
+
+// Appends a piece of text, unless it is blank: that would be refused.
+static bool append_piece(cadre_http *http, const char *text, size_t len)
+{
+    if (strspn(text, " \t\r\n") >= len)
+        return false;
+    char *piece = strndup(text, len);
+    append(http, "{\"type\":\"text\",\"text\":");
+    cadre_http_append_string(http, piece ? piece : "");
+    append(http, "},");
+    if (!piece)
+        cadre_http_fail(http);
+    free(piece);
+    return true;
+}
+
+// Appends the items in front of the text and in it, each behind what was said before.
+// Returns how much of the text that was.
+static size_t append_begun(cadre_http *http, cadre_turn_items *list, const char *text)
+{
+    size_t n = 0;
+    cadre_turn_items before = *list;
+    cadre_turn_item own;
+    while (cadre_turn_items_next(list, &own) && own.is_in_text) {
+        if (own.n_text > n && append_piece(http, text + n, own.n_text - n))
+            n = own.n_text;
+        append_item(http, &own, list);
+        before = *list;
+    }
+    *list = before;
+    return n;
 }
 
 static void append_call(cadre_http *http, const cadre_turn_call *call)
@@ -200,14 +238,17 @@ static void append_call(cadre_http *http, const cadre_turn_call *call)
 // goes before the last block.
 void cdr_anthropic_write_turn(cadre_http *http, const cadre_turn *turn)
 {
-    cadre_scan list;
+    cadre_turn_items list;
+    const char *text = turn->items[0]->text;
     size_t n = turn->n_calls;
     bool has_items = cadre_turn_items_begin(&list, turn);
     if (has_items)
-        append_items(http, &list, n == 0 ? INT64_MAX : 1);
+        text += append_begun(http, &list, text);
+    if (has_items && n == 0)
+        append_items(http, &list, INT64_MAX);
     if (turn->has_text) {
         append(http, "{\"type\":\"text\",\"text\":");
-        cadre_http_append_string(http, turn->items[0]->text);
+        cadre_http_append_string(http, text);
         append(http, n == 0 ? "}" : "},");
     }
     for (size_t i = 0; i < n; i++) {
@@ -220,7 +261,7 @@ void cdr_anthropic_write_turn(cadre_http *http, const cadre_turn *turn)
 
 bool cdr_anthropic_begins_with_thought(const cadre_turn *turn)
 {
-    cadre_scan list;
+    cadre_turn_items list;
     cadre_turn_item first;
     if (!cadre_turn_items_begin(&list, turn) || !cadre_turn_items_next(&list, &first))
         return false;

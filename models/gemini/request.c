@@ -173,29 +173,69 @@ static cadre_scan_text signature_of(cadre_scan_text json)
     return (cadre_scan_text){"", 0, false};
 }
 
-// Appends the items up to a place, each as a part. A signature whose call is not there
-// any more is left out.
-static bool append_items(cadre_http *http, cadre_scan *list, int64_t place,
+// Appends an item as a part. A signature whose call is not there any more is left out.
+static bool append_own(cadre_http *http, const cadre_turn_item *own, bool has_part)
+{
+    if (signature_of(own->json).len > 0)
+        return has_part;
+    append(http, has_part ? "," : "");
+    cadre_http_append(http, own->json.data, own->json.len);
+    return true;
+}
+
+// Appends the items up to a place.
+static bool append_items(cadre_http *http, cadre_turn_items *list, int64_t place,
                          bool has_part)
 {
-    cadre_scan before = *list;
+    cadre_turn_items before = *list;
     cadre_turn_item own;
     while (cadre_turn_items_next(list, &own) && own.place <= place) {
-        if (signature_of(own.json).len == 0) {
-            append(http, has_part ? "," : "");
-            cadre_http_append(http, own.json.data, own.json.len);
-            has_part = true;
-        }
+        has_part = append_own(http, &own, has_part);
         before = *list;
     }
     *list = before; // the one that stands behind is looked at again
     return has_part;
 }
 
-// Takes the signature of the call that is place - 1.
-static cadre_scan_text take_signature(cadre_scan *list, int64_t place)
+static bool append_piece(cadre_http *http, const char *text, size_t len, bool has_part)
 {
-    cadre_scan next = *list;
+    char *piece = strndup(text, len);
+    append(http, has_part ? ",{\"text\":" : "{\"text\":");
+    cadre_http_append_string(http, piece ? piece : "");
+    append(http, "}");
+    if (!piece)
+        cadre_http_fail(http);
+    free(piece);
+    return true;
+}
+
+// Appends the text, and the items in front of it and in it, each behind what was said
+// before.
+static bool append_text(cadre_http *http, cadre_turn_items *list,
+                        const cadre_turn *turn)
+{
+    size_t n = 0;
+    bool has_part = false;
+    const char *text = turn->items[0]->text;
+    cadre_turn_items before = list ? *list : (cadre_turn_items){.len = 0};
+    cadre_turn_item own;
+    while (list && cadre_turn_items_next(list, &own) && own.is_in_text) {
+        if (own.n_text > n)
+            has_part = append_piece(http, text + n, own.n_text - n, has_part);
+        n = own.n_text > n ? own.n_text : n;
+        has_part = append_own(http, &own, has_part);
+        before = *list;
+    }
+    if (list)
+        *list = before;
+    return turn->has_text ? append_piece(http, text + n, strlen(text + n), has_part)
+                          : has_part;
+}
+
+// Takes the signature of the call that is place - 1.
+static cadre_scan_text take_signature(cadre_turn_items *list, int64_t place)
+{
+    cadre_turn_items next = *list;
     cadre_turn_item own;
     cadre_scan_text signature = {"", 0, false};
     if (cadre_turn_items_next(&next, &own) && own.place == place)
@@ -230,15 +270,9 @@ static void append_turn(cadre_http *http, const cadre_turn *turn, bool wants_sig
 {
     static const cadre_scan_text none = {"", 0, false};
     static const cadre_scan_text made = {no_signature, sizeof(no_signature) - 1, false};
-    cadre_scan list;
+    cadre_turn_items list;
     bool has_items = cadre_turn_items_begin(&list, turn);
-    bool has_part = has_items && append_items(http, &list, 0, false);
-    if (turn->has_text) {
-        append(http, has_part ? ",{\"text\":" : "{\"text\":");
-        cadre_http_append_string(http, turn->items[0]->text);
-        append(http, "}");
-        has_part = true;
-    }
+    bool has_part = append_text(http, has_items ? &list : NULL, turn);
     if (has_items)
         has_part =
             append_items(http, &list, turn->n_calls == 0 ? INT64_MAX : 1, has_part);

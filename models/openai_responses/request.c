@@ -148,19 +148,49 @@ static void write_user(writer *to, const cadre_turn *turn)
 
 // --- What a model said ---
 
-// Appends what it alone can read that stands behind `place` parts of its answer.
-static void append_items(cadre_http *http, const json_t *items, size_t place)
+// Appends what it alone can read that stands before a place.
+static void append_items(cadre_http *http, cadre_turn_items *list, int64_t end)
 {
-    size_t i = 0;
-    const json_t *entry = NULL;
-    json_array_foreach(items, i, entry)
-    {
-        size_t at = (size_t)json_integer_value(json_object_get(entry, "place"));
-        if (at != place)
-            continue;
+    cadre_turn_items before = *list;
+    cadre_turn_item own;
+    while (cadre_turn_items_next(list, &own) && own.place < end) {
         append(http, ",");
-        cadre_http_append_json(http, json_object_get(entry, "item"));
+        cadre_http_append(http, own.json.data, own.json.len);
+        before = *list;
     }
+    *list = before; // the one that stands behind is looked at again
+}
+
+static void append_text(cadre_http *http, const char *text)
+{
+    append(http, ",{\"type\":\"message\",\"role\":\"assistant\",\"content\":"
+                 "[{\"type\":\"output_text\",\"text\":");
+    cadre_http_append_string(http, text);
+    append(http, "}]}");
+}
+
+// Appends the items in front of the text and in it, each behind what was said before;
+// blanks alone are no message. Returns how much of the text that was.
+static size_t append_begun(cadre_http *http, cadre_turn_items *list, const char *text)
+{
+    size_t n = 0;
+    cadre_turn_items before = *list;
+    cadre_turn_item own;
+    while (cadre_turn_items_next(list, &own) && own.is_in_text) {
+        if (own.n_text > n + strspn(text + n, " \t\r\n")) {
+            char *piece = strndup(text + n, own.n_text - n);
+            append_text(http, piece ? piece : "");
+            if (!piece)
+                cadre_http_fail(http);
+            free(piece);
+            n = own.n_text;
+        }
+        append(http, ",");
+        cadre_http_append(http, own.json.data, own.json.len);
+        before = *list;
+    }
+    *list = before;
+    return n;
 }
 
 static void append_call(cadre_http *http, const cadre_turn_call *call)
@@ -180,21 +210,18 @@ static void append_call(cadre_http *http, const cadre_turn_call *call)
 // what it led to, so those behind the last one stay away.
 static void write_turn_items(const cadre_turn *turn, cadre_http *http)
 {
-    const cadre_message *m = turn->items[0]->message;
-    const char *kept = turn->is_own && m->items ? m->items : "";
-    json_t *items = kept[0] ? json_loads(kept, 0, NULL) : NULL;
-    append_items(http, items, 0);
-    if (turn->has_text) {
-        append(http, ",{\"type\":\"message\",\"role\":\"assistant\",\"content\":"
-                     "[{\"type\":\"output_text\",\"text\":");
-        cadre_http_append_string(http, turn->items[0]->text);
-        append(http, "}]}");
-    }
+    cadre_turn_items list;
+    const char *text = turn->items[0]->text;
+    bool has_items = cadre_turn_items_begin(&list, turn);
+    if (has_items)
+        text += append_begun(http, &list, text);
+    if (turn->has_text)
+        append_text(http, text);
     for (size_t i = 0; i < turn->n_calls; i++) {
-        append_items(http, items, i + 1);
+        if (has_items)
+            append_items(http, &list, (int64_t)i + 2);
         append_call(http, &turn->calls[i]);
     }
-    json_decref(items);
 }
 
 static void write_results(writer *to, const cadre_turn *turn)

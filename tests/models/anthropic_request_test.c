@@ -163,6 +163,28 @@ static void test_anthropic_request__a_budget_needs_a_thought_before_calls(void)
     free(body);
 }
 
+static void test_anthropic_request__what_stood_within_the_text_stands_there(void)
+{
+    cadre_message said = answered;
+    said.text = "One. \n Two. ";
+    said.items =
+        "[{\"place\":0,\"item\":{\"type\":\"redacted_thinking\",\"data\":\"0\"}},"
+        "{\"place\":1,\"at\":4,\"item\":{\"type\":\"redacted_thinking\",\"data\":"
+        "\"1\"}},{\"place\":1,\"at\":6,\"item\":{\"type\":\"redacted_thinking\","
+        "\"data\":\"2\"}},{\"place\":1,\"at\":11,\"item\":{\"type\":"
+        "\"redacted_thinking\",\"data\":\"3\"}}]";
+    const cadre_message messages[] = {asked, said, thanked};
+    char *body = encode(messages, 3, NULL);
+    CHECK_CONTAINS(
+        body,
+        "\"content\":[{\"type\":\"redacted_thinking\",\"data\":\"0\"},{\"type\":"
+        "\"text\",\"text\":\"One.\"},{\"type\":\"redacted_thinking\",\"data\":"
+        "\"1\"},{\"type\":\"redacted_thinking\",\"data\":\"2\"},{\"type\":"
+        "\"redacted_thinking\",\"data\":\"3\"},{\"type\":\"text\",\"text\":\" \\n "
+        "Two. \"}]");
+    free(body);
+}
+
 // A thought at the end would be refused, and so would a server's tool whose result
 // never came.
 static void test_anthropic_request__items_that_would_be_refused_stay_away(void)
@@ -379,6 +401,7 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_anthropic_request__two_marks_walk_along),
     CHECK_TEST(test_anthropic_request__what_another_model_thought_stays_away),
     CHECK_TEST(test_anthropic_request__a_budget_needs_a_thought_before_calls),
+    CHECK_TEST(test_anthropic_request__what_stood_within_the_text_stands_there),
     CHECK_TEST(test_anthropic_request__items_that_would_be_refused_stay_away),
     CHECK_TEST(test_anthropic_request__files_go_as_blocks_before_the_text),
     CHECK_TEST(test_anthropic_request__options_become_keys_and_headers),

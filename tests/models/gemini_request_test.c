@@ -73,6 +73,23 @@ static void test_gemini_request__parts_stand_in_their_places(void)
     json_decref(parameters);
 }
 
+static void test_gemini_request__what_stood_within_the_text_stands_there(void)
+{
+    static const cadre_message said = {
+        .text = "One. Two.",
+        .role = CADRE_ROLE_ASSISTANT,
+        .position = 1,
+        .model = "gemini/m",
+        .items = "[{\"place\":1,\"at\":4,\"item\":{\"text\":\"\",\"thoughtSignature\":"
+                 "\"s\"}},{\"place\":1,\"at\":9,\"item\":{\"executableCode\":{}}}]"};
+    const cadre_message messages[] = {asked, said, thanked};
+    char *body = encode(messages, 3, NULL);
+    CHECK_CONTAINS(body, "\"parts\":[{\"text\":\"One.\"},{\"text\":\"\","
+                         "\"thoughtSignature\":\"s\"},{\"text\":\" Two.\"},{"
+                         "\"executableCode\":{}}]}");
+    free(body);
+}
+
 // From Gemini 3 on the first call of a turn needs a signature; one that another model
 // made gets the provider's own word for that.
 static void test_gemini_request__calls_without_a_signature_say_so(void)
@@ -242,6 +259,7 @@ static void test_gemini_request__a_schema_has_a_place_or_is_told(void)
 
 static const CU_TestInfo tests[] = {
     CHECK_TEST(test_gemini_request__parts_stand_in_their_places),
+    CHECK_TEST(test_gemini_request__what_stood_within_the_text_stands_there),
     CHECK_TEST(test_gemini_request__calls_without_a_signature_say_so),
     CHECK_TEST(test_gemini_request__what_another_model_signed_stays_away),
     CHECK_TEST(test_gemini_request__files_go_as_parts),

@@ -5,6 +5,7 @@
 
 #include "support/check.h"
 #include "support/model_call.h"
+#include "support/wire_request.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -207,6 +208,28 @@ static void test_openai_responses__what_another_model_thought_stays_away(void)
     free(body);
 }
 
+static void test_openai_responses__what_stood_between_messages_stands_there(void)
+{
+    static const cadre_message messages[] = {
+        {.text = "Go.", .role = CADRE_ROLE_USER},
+        {.text = "onetwo",
+         .role = CADRE_ROLE_ASSISTANT,
+         .position = 1,
+         .model = "openai_responses/m",
+         .items = "[{\"place\":1,\"at\":3,\"item\":{\"type\":\"reasoning\",\"id\":"
+                  "\"r1\"}},{\"place\":1,\"at\":6,\"item\":{\"type\":\"reasoning\","
+                  "\"id\":\"r2\"}}]"}};
+    const wire_request request = {
+        .provider = "openai_responses", .messages = messages, .n_messages = 2};
+    char *body = wire_request_encode(&request, NULL);
+    CHECK_CONTAINS(body,
+                   "[{\"type\":\"output_text\",\"text\":\"one\"}]},{\"type\":"
+                   "\"reasoning\",\"id\":\"r1\"},{\"type\":\"message\",\"role\":"
+                   "\"assistant\",\"content\":[{\"type\":\"output_text\",\"text\":"
+                   "\"two\"}]},{\"type\":\"message\",\"role\":\"user\"");
+    free(body);
+}
+
 static void test_openai_responses__options_become_keys_of_the_body(void)
 {
     json_t *schema = json_pack("{s:s}", "type", "object");
@@ -244,6 +267,7 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_openai_responses__reads_a_body_that_is_no_stream),
     CHECK_TEST(test_openai_responses__a_request_has_items_in_their_places),
     CHECK_TEST(test_openai_responses__what_another_model_thought_stays_away),
+    CHECK_TEST(test_openai_responses__what_stood_between_messages_stands_there),
     CHECK_TEST(test_openai_responses__options_become_keys_of_the_body),
     CHECK_TEST(test_openai_responses__is_strict_where_the_schema_is_fit_for_it),
     CU_TEST_INFO_NULL,

@@ -96,7 +96,15 @@ static const struct {
      "\"summary\":[]}},{\"place\":2,\"item\":{\"type\":\"reasoning\","
      "\"id\":\"rs_3\",\"summary\":[]}},{\"place\":9,\"item\":"
      "{\"type\":\"reasoning\",\"id\":\"rs_4\",\"summary\":[]}}]"},
+    {"openai_responses",
+     "[{\"place\":1,\"at\":1,\"item\":{\"type\":\"reasoning\",\"id\":"
+     "\"rs_5\",\"summary\":[]}},{\"place\":1,\"at\":3,\"item\":{"
+     "\"type\":\"reasoning\",\"id\":\"rs_6\",\"summary\":[]}}]"},
     {"anthropic", "[{\"place\":0,\"item\":" THOUGHT("Hm.") "}]"},
+    {"anthropic", "[{\"place\":1,\"at\":1,\"item\":" THOUGHT(
+                      "a") "},{\"place\":1,\"at\":4,\"item\":" THOUGHT("b") "}]"},
+    {"gemini", "[{\"place\":1,\"at\":1,\"item\":{\"text\":\"\",\"thoughtSignature\":"
+               "\"part\"}}]"},
     {"anthropic",
      "[{\"place\":0,\"item\":" THOUGHT(
          "") "},{\"place\":1,\"item\":{\"type\":\"redacted_thinking\","

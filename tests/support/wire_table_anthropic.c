@@ -80,10 +80,18 @@ static const wire_row rows[] = {
                             "\"srv\",\"content\":[{\"encrypted_content\":\"e\"}]")
                      END("2") SAID("3", " Found.") STOP("end_turn") DONE,
      "I look. Found.||stop|",
-     "[{\"place\":1,\"item\":{\"type\":\"server_tool_use\",\"id\":\"srv\",\"name\":"
-     "\"web_search\",\"input\":{\"q\":\"x\"}}},{\"place\":1,\"item\":{\"type\":"
+     "[{\"place\":1,\"at\":7,\"item\":{\"type\":\"server_tool_use\",\"id\":\"srv\","
+     "\"name\":"
+     "\"web_search\",\"input\":{\"q\":\"x\"}}},{\"place\":1,\"at\":7,\"item\":{"
+     "\"type\":"
      "\"web_search_tool_result\",\"tool_use_id\":\"srv\",\"content\":[{"
      "\"encrypted_content\":\"e\"}]}}]"},
+    {"a thought within the text stands there",
+     START SAID("0", "\\u00fc. ") THOUGHT("1", "x", "s") SAID("2", "b") STOP("end_turn")
+         DONE,
+     "\xC3\xBC. b|x|stop|",
+     "[{\"place\":1,\"at\":4,\"item\":{\"type\":\"thinking\",\"thinking\":\"x\","
+     "\"signature\":\"s\"}}]"},
     {"a tool of the server without input",
      START BEGIN("0", "\"id\":\"srv\",\"input\":{},\"name\":\"n\",\"type\":"
                       "\"server_tool_use\"") END("0") SAID("1", "a") STOP("end_turn")

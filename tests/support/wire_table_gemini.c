@@ -23,10 +23,11 @@ static const wire_row rows[] = {
     {"the signature of a text in a part of its own",
      HELLO CHUNK(CONTENT(SIGNED("\"text\":\"\"", "s")) ",\"finishReason\":\"STOP\""),
      "Hello.||stop|",
-     "[{\"place\":1,\"item\":{\"text\":\"\",\"thoughtSignature\":\"s\"}}]"},
+     "[{\"place\":1,\"at\":6,\"item\":{\"text\":\"\",\"thoughtSignature\":\"s\"}}]"},
     {"the signature of a text beside it",
      PARTS(SIGNED("\"text\":\"Hello.\"", "a\\/b+=")) STOP("STOP"), "Hello.||stop|",
-     "[{\"place\":1,\"item\":{\"text\":\"\",\"thoughtSignature\":\"a\\/b+=\"}}]"},
+     "[{\"place\":1,\"at\":6,\"item\":{\"text\":\"\",\"thoughtSignature\":\"a\\/"
+     "b+=\"}}]"},
     {"the signature of a thought, before a call",
      PARTS(SIGNED("\"text\":\"hm\",\"thought\":true", "s") "," CALL("f", ""))
          STOP("STOP"),

@@ -64,6 +64,12 @@ static const wire_row rows[] = {
          ITEM("done", "2", REASONING) ITEM("done", "3", CALL("c2", "{}")) COMPLETED,
      "||tool_calls|c1 add {};c2 add {};",
      "[{\"place\":0,\"item\":{" REASONING "}},{\"place\":2,\"item\":{" REASONING "}}]"},
+    {"reasoning between two messages stands there",
+     ITEM("done", "0", REASONING) ITEM("done", "1", MESSAGE("one"))
+         ITEM("done", "2", REASONING) ITEM("done", "3", MESSAGE("two")) COMPLETED,
+     "onetwo||stop|",
+     "[{\"place\":0,\"item\":{" REASONING
+     "}},{\"place\":1,\"at\":3,\"item\":{" REASONING "}}]"},
     {"a summary is reasoning",
      "{\"type\":\"response.reasoning_summary_part.added\",\"summary_index\":0}\n"
      "{\"type\":\"response.reasoning_summary_text.delta\",\"delta\":\"one\"}\n"

@@ -74,8 +74,9 @@ typedef struct cadre_message {
                        // no model is shown it; else ""
     const char *parts; // of a user: a JSON list of images and files, see cadre/file.h
     const char *items; // of an assistant: a JSON list of what only its model can read,
-                       // [{"place": n, "item": ...}]: n counts what stands before it,
-                       // first the text, then each call
+                       // [{"place": n, "at": m, "item": ...}]: n counts what stands
+                       // before it, first the text, then each call; of the text m
+                       // bytes, where m is there
 } cadre_message;
 
 // Tokens and calls; of one call, or summed over a subtree.

@@ -346,9 +346,9 @@ static bool is_json(cadre_sink *sink, const char *json, size_t len)
     return value != NULL;
 }
 
-static bool has_text(const cadre_sink *sink)
+static size_t count_text(const cadre_sink *sink)
 {
-    return sink->text.len + sink->n_text_tail + sink->text_held.len > 0;
+    return sink->text.len + sink->n_text_tail + sink->text_held.len;
 }
 
 void cadre_sink_item(cadre_sink *sink, const char *json, size_t len)
@@ -357,8 +357,14 @@ void cadre_sink_item(cadre_sink *sink, const char *json, size_t len)
         return;
     cdr_buf *items = &sink->items;
     size_t before = items->len;
-    size_t place = sink->n_calls > 0 ? sink->n_calls + 1 : has_text(sink);
-    cdr_buf_printf(items, "%s{\"place\":%zu,\"item\":", before == 0 ? "[" : ",", place);
+    size_t n_text = count_text(sink);
+    cdr_buf_append_text(items, before == 0 ? "[" : ",");
+    if (sink->n_calls > 0)
+        cdr_buf_printf(items, "{\"place\":%zu,\"item\":", sink->n_calls + 1);
+    else if (n_text > 0)
+        cdr_buf_printf(items, "{\"place\":1,\"at\":%zu,\"item\":", n_text);
+    else
+        cdr_buf_append_text(items, "{\"place\":0,\"item\":");
     size_t start = items->len;
     cdr_buf_append(items, json, len);
     cdr_buf_append(items, "}", 1);

@@ -77,15 +77,22 @@ typedef struct cadre_turn {
 } cadre_turn;
 
 // Goes over what only the model that is asked can read of an assistant's turn, in the
-// order in which it came; cadre_message.items says what `place` counts. Begin gives
-// false where there is nothing of the kind.
+// order in which it came. Begin gives false where there is nothing of the kind. A copy
+// of the list goes on from the same place.
+typedef struct cadre_turn_items {
+    cadre_scan list;
+    size_t len; // of the turn's text, but for blanks at its end
+} cadre_turn_items;
+
 typedef struct cadre_turn_item {
-    int64_t place;
+    int64_t place;        // see cadre_message.items
+    bool is_in_text;      // there is more of the text behind it, which is not blank
+    size_t n_text;        // then: how many bytes of the text stand before it
     cadre_scan_text json; // as the wire format gave it to cadre_sink_item
 } cadre_turn_item;
 
-CADRE_API bool cadre_turn_items_begin(cadre_scan *list, const cadre_turn *turn);
-CADRE_API bool cadre_turn_items_next(cadre_scan *list, cadre_turn_item *out);
+CADRE_API bool cadre_turn_items_begin(cadre_turn_items *items, const cadre_turn *turn);
+CADRE_API bool cadre_turn_items_next(cadre_turn_items *items, cadre_turn_item *out);
 
 // Writes a name as all providers take it. One that fits stays as it is; `.` goes as
 // `__`, every other byte that does not fit, and what would read like one of these, as
