@@ -268,7 +268,8 @@ cli_colour cli_tree_status_colour(cadre_frame_status status)
 // did not end well, where that happened and not on all rows above.
 static const char *note_of(const cadre_frame_info *frame)
 {
-    if (frame->status != CADRE_FRAME_COMPLETED &&
+    bool is_cut = frame->stop_reason == CADRE_STOP_BUDGET && *frame->error.message;
+    if ((frame->status != CADRE_FRAME_COMPLETED || is_cut) &&
         strcmp(frame->error.frame_id, frame->id) == 0)
         return frame->error.message;
     if (frame->stop_reason != CADRE_STOP_NONE &&

@@ -202,7 +202,8 @@ static void report_failure(const show *it, const cadre_result *result)
                               ? error->message
                               : cadre_stop_reason_name(result->stop_reason);
 
-    if (result->status == CADRE_FRAME_COMPLETED)
+    if (result->status == CADRE_FRAME_COMPLETED &&
+        result->stop_reason != CADRE_STOP_BUDGET)
         return;
     if (is_run_over_time(it, result))
         cli_report("the run's time is up (--timeout %s)", it->config->timeout);

@@ -35,6 +35,10 @@ static void test_budget__ends_a_run_with_an_answer_by_6(void)
         CHECK_TEXT(json_string_value(json_object_get(run, "output")),
                    "From the first.");
         CHECK(json_number_value(json_object_get(run, "cost")) == 0.0001);
+        CHECK_CONTAINS(json_string_value(
+                           json_object_get(json_object_get(run, "error"), "message")),
+                       "the run's budget.max_cost of $0.0001 is used up: $0.0001 is ");
+        CHECK_CONTAINS(ran.err, "cadre: agent 'last': the run's budget.max_cost of ");
         json_decref(run);
         program_result_fini(&ran);
     }
@@ -97,6 +101,26 @@ static void test_budget__max_cost_needs_prices(void)
     lab_remove(&it);
 }
 
+// A run that goes on from any commit is stopped at the same place, by the same.
+static void test_budget__is_the_same_for_a_run_that_goes_on(void)
+{
+    char text[600];
+    lab it;
+    program_result ran;
+    (void)snprintf(text, sizeof text, "budget: {max_tokens: 91}\n%s", team);
+    if (!lab_make(&it, text, script))
+        return;
+    if (PROGRAM_RUN(&ran,
+                    .arguments = LAB_WORDS("test", "team.yaml", "hi", "--reenter",
+                                           "--every-commit"),
+                    .directory = it.directory)) {
+        CHECK_INT(ran.exit_status, 0);
+        CHECK_CONTAINS(ran.out, ": no difference\n");
+        program_result_fini(&ran);
+    }
+    lab_remove(&it);
+}
+
 static void test_budget__is_shown_by_check(void)
 {
     char text[600];
@@ -130,6 +154,7 @@ int main(void)
         CHECK_TEST(test_budget__ends_a_run_without_an_answer_by_1),
         CHECK_TEST(test_budget__max_cost_must_be_dollars),
         CHECK_TEST(test_budget__max_cost_needs_prices),
+        CHECK_TEST(test_budget__is_the_same_for_a_run_that_goes_on),
         CHECK_TEST(test_budget__is_shown_by_check),
         CU_TEST_INFO_NULL,
     };

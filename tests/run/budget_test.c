@@ -58,6 +58,9 @@ static void test_budget__is_exceeded_by_one_call_at_most(void)
     CHECK_INT(c.result->status, CADRE_FRAME_COMPLETED);
     CHECK_INT(c.result->stop_reason, CADRE_STOP_BUDGET);
     CHECK_TEXT(c.result->text, "Three.");
+    CHECK_INT(c.result->error.error_class, CADRE_CLASS_BUDGET);
+    CHECK_CONTAINS(c.result->error.message,
+                   "budget.max_tokens of 230 is used up: 300 ");
     CHECK_INT(tokens(&c.result->usage), 300);
     const cadre_frame_info *fourth = scripted_case_frame(&c, "agent", "fourth", 0);
     CHECK_INT(fourth->status, CADRE_FRAME_FAILED);
@@ -177,7 +180,7 @@ static void test_budget__of_an_agent_is_one_for_each_frame_of_it(void)
                "  lead: {type: coordinator, entry: boss, members: [boss, writer]}\n"
                "  boss: {model: fast}\n"
                "  writer: {model: fast, description: Writes, tools: [look],"
-               "           budget: {max_tokens: 150}}\n"
+               "           budget: {max_tokens: 100}}\n"
                "tools:\n"
                "  look: {type: command, argv: ['true'], replay: safe}\n";
     static const char script[] =
@@ -202,8 +205,8 @@ static void test_budget__of_an_agent_is_one_for_each_frame_of_it(void)
     const cadre_frame_info *writer = scripted_case_frame(&c, "agent", "writer", 0);
     CHECK_INT(writer->stop_reason, CADRE_STOP_BUDGET);
     CHECK_CONTAINS(writer->error.message,
-                   "agent 'writer': agents.writer.budget.max_tokens of 150 is used up: "
-                   "100 are used, and the next call takes 1");
+                   "agent 'writer': agents.writer.budget.max_tokens of 100 is used up: "
+                   "100 are used, and the next call takes ");
     CHECK_INT(scripted_case_frame(&c, "agent", "writer", 1)->status,
               CADRE_FRAME_COMPLETED);
     scripted_case_close(&c);
@@ -242,8 +245,36 @@ static void test_budget__of_a_member_is_paid_by_those_around(void)
     CHECK_INT(pair->status, CADRE_FRAME_COMPLETED);
     CHECK_INT(pair->stop_reason, CADRE_STOP_BUDGET);
     CHECK_TEXT(pair->output, "Two.");
+    CHECK_CONTAINS(pair->error.message, "agents.pair.budget.max_tokens of 150 is ");
     CHECK_CONTAINS(scripted_case_frame(&c, "agent", "third", 0)->error.message,
                    "agents.pair.budget.max_tokens of 150 is used up");
+    scripted_case_close(&c);
+}
+
+// Who ends well all the same says that not all was done.
+static void test_budget__shows_where_it_was_survived(void)
+{
+    static const char team[] =
+        MODELS "root: desk\n"
+               "budget: {max_tokens: 100}\n"
+               "agents:\n"
+               "  desk: {type: parallel, members: [first, second],"
+               "         parallel: {on_failure: report}}\n"
+               "  first: {model: fast}\n"
+               "  second: {model: fast}\n";
+    static const char script[] =
+        "strict: false\n"
+        "agents:\n"
+        "  first: [" STEP("One.") "]\n"
+                                  "  second: [" STEP("Two.") "]\n";
+    if (!run(team, script, CADRE_RUN(.input = "Go.")))
+        return;
+    CHECK_OK(c.status, &c.err);
+    CHECK_INT(c.result->usage.model_calls, 1);
+    CHECK_INT(c.result->stop_reason, CADRE_STOP_BUDGET);
+    CHECK_CONTAINS(c.result->text, "failed: agent '");
+    CHECK_CONTAINS(c.result->error.message,
+                   "budget.max_tokens of 100 is used up: 100 ");
     scripted_case_close(&c);
 }
 
@@ -271,7 +302,7 @@ static void test_budget__of_an_agent_ends_where_it_hands_over(void)
 // Attempts that failed are paid, those that were refused are not; each is checked.
 static void test_budget__is_checked_before_each_attempt(void)
 {
-    static const char team[] = MODELS "budget: {max_tokens: 150}\n"
+    static const char team[] = MODELS "budget: {max_tokens: 130}\n"
                                       "agents:\n  first: {model: fast}\n";
     static const char script[] =
         "strict: false\n"
@@ -285,8 +316,8 @@ static void test_budget__is_checked_before_each_attempt(void)
     CHECK_STATUS(c.status, CADRE_EFAILED, &c.err);
     CHECK_INT(c.result->stop_reason, CADRE_STOP_BUDGET);
     CHECK_INT(c.result->usage.input_tokens, 140);
-    CHECK_CONTAINS(c.err.text, "agent 'first': budget.max_tokens of 150 is used up: "
-                               "140 are used, and the next call takes 71 or more");
+    CHECK_CONTAINS(c.err.text, "agent 'first': budget.max_tokens of 130 is used up: "
+                               "140 are used, and the next call takes 3 or more");
     CHECK_INT(scripted_case_frame(&c, "model", "fast", 0)->attempts, 2);
     scripted_case_close(&c);
 }
@@ -432,6 +463,7 @@ int main(void)
         CHECK_TEST(test_budget__narrows_with_the_run),
         CHECK_TEST(test_budget__of_an_agent_is_one_for_each_frame_of_it),
         CHECK_TEST(test_budget__of_a_member_is_paid_by_those_around),
+        CHECK_TEST(test_budget__shows_where_it_was_survived),
         CHECK_TEST(test_budget__of_an_agent_ends_where_it_hands_over),
         CHECK_TEST(test_budget__is_checked_before_each_attempt),
         CHECK_TEST(test_budget__another_attempt_of_an_agent_is_not_made),

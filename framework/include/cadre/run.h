@@ -53,9 +53,9 @@ typedef struct cadre_result {
     cadre_frame_status status;
     cadre_stop_reason stop_reason;
     const char *trace_id;
-    const char *agent; // who answered
-    const char *text;  // the answer; "" when there is none
-    cadre_error_info error;
+    const char *agent;      // who answered
+    const char *text;       // the answer; "" when there is none
+    cadre_error_info error; // also of a run that completed by a budget: which
     cadre_usage usage;
     int64_t duration_ms;
     int64_t stop_ms; // from the abort to the last ending; -1: it was not aborted

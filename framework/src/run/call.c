@@ -273,13 +273,15 @@ static void outcome_fill(cadre_frame *frame, const cdr_ran *ran, cadre_outcome *
 {
     cdr_arena *arena = &frame->work->arena;
     const char *text = cdr_text_bytes(ran->output);
-    const char *error = ran->failure == NULL ? "" : ran->failure->message;
+    // A budget may have ended what it had to say: that it said something counts.
+    const cdr_failure *failure =
+        ran->status == CADRE_FRAME_COMPLETED ? NULL : ran->failure;
+    const char *error = failure == NULL ? "" : failure->message;
     out->status = ran->status;
     out->stop_reason = ran->stop_reason;
     out->agent = ran->agent;
     out->usage = ran->usage;
-    out->error_class =
-        ran->failure == NULL ? CADRE_CLASS_NONE : ran->failure->error_class;
+    out->error_class = failure == NULL ? CADRE_CLASS_NONE : failure->error_class;
     const char *kept = cdr_arena_copy(arena, text, strlen(text));
     out->text = kept == NULL ? "" : kept;
     kept = cdr_arena_text(arena, error);

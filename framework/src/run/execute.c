@@ -110,25 +110,42 @@ static void ending_of_mark(cadre_frame *frame, cdr_ending *ending)
     ending->failure = cdr_failure_new(&why, frame->agent->info.name, id);
 }
 
-// What a budget stopped has answered, if it has said something.
-static bool is_cut_answer(const cadre_frame *frame, const cdr_ending *ending)
+// What the budgets around a frame have refused; its own only. NULL: nothing.
+static cdr_failure *refusal_of(const cadre_frame *frame, bool is_own)
 {
-    return ending->status == CADRE_FRAME_FAILED &&
-           ending->stop_reason == CADRE_STOP_BUDGET && frame->work != NULL &&
-           cdr_text_bytes(frame->work->output)[0] != '\0' &&
-           (frame->mark == CDR_MARK_BUDGET || cdr_pots_have_refused(frame));
+    if (frame->pot == NULL)
+        return NULL;
+    cdr_mutex_lock(&frame->tree->mu);
+    cdr_failure *refusal = cdr_failure_ref(cdr_pots_refusal_locked(frame, is_own));
+    cdr_mutex_unlock(&frame->tree->mu);
+    return refusal;
 }
 
+// Did it fail since a budget, that it works with too, has stopped it?
+static bool is_out_of_budget(const cadre_frame *frame, const cdr_ending *ending)
+{
+    if (ending->status != CADRE_FRAME_FAILED ||
+        ending->stop_reason != CADRE_STOP_BUDGET)
+        return false;
+    cdr_failure *refusal = refusal_of(frame, false);
+    cdr_failure_unref(refusal);
+    return refusal != NULL || frame->mark == CDR_MARK_BUDGET;
+}
+
+// What was stopped by a budget has answered if it has said something, and the failure
+// says why that is all. Who ends well although its budget has refused a call says so.
 static void heed_budget(const cadre_frame *frame, cdr_ending *ending)
 {
-    if (is_cut_answer(frame, ending)) {
-        cdr_failure_unref(ending->failure);
-        ending->failure = NULL;
+    const cdr_work *work = frame->work;
+    if (frame->kind != CDR_FRAME_AGENT || work == NULL)
+        return;
+    if (is_out_of_budget(frame, ending) && cdr_text_bytes(work->output)[0] != '\0') {
         ending->status = CADRE_FRAME_COMPLETED;
-        ending->output = cdr_text_ref(frame->work->output);
-    } else if (ending->stop_reason == CADRE_STOP_FINAL &&
-               cdr_pots_own_have_refused(frame)) {
-        ending->stop_reason = CADRE_STOP_BUDGET; // not all was done
+        ending->output = cdr_text_ref(work->output);
+    } else if (ending->stop_reason == CADRE_STOP_FINAL) {
+        ending->failure = refusal_of(frame, true);
+        if (ending->failure != NULL)
+            ending->stop_reason = CADRE_STOP_BUDGET;
     }
 }
 

@@ -124,9 +124,10 @@ void cdr_model_answer_record_failure(cdr_model_call *call, cadre_status status,
     if (call->agent->work->hook_error != NULL)
         ending.output = cdr_text_new("after_model", strlen("after_model"));
     if (ending.status == CADRE_FRAME_FAILED)
-        ending.stop_reason = call->frame->restarts > CDR_RESTART_LIMIT
-                                 ? CADRE_STOP_INTERRUPTED
-                                 : CADRE_STOP_ERROR;
+        ending.stop_reason =
+            call->frame->restarts > CDR_RESTART_LIMIT    ? CADRE_STOP_INTERRUPTED
+            : failure->error_class == CADRE_CLASS_BUDGET ? CADRE_STOP_BUDGET
+                                                         : CADRE_STOP_ERROR;
     cdr_mutex_lock(&call->frame->tree->mu);
     keep_part_locked(call);
     cdr_failure_unref(call->agent->work->child_failure);

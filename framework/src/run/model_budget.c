@@ -35,7 +35,7 @@ static void measure_input(cdr_model_call *call)
         n += cdr_tokens_of_item(&request->items[i]);
     known->n_items = request->n_items;
     known->tokens += n;
-    known->sure_tokens += n / 2;
+    known->length_tokens += n;
 }
 
 // --- The claim ---
@@ -80,7 +80,7 @@ static cadre_status await_claim(cdr_model_call *call, cadre_frame *frame,
         if (status != CADRE_OK && claim->state == CDR_CLAIM_WAITS)
             cdr_claim_leave_locked(claim);
         else if (status == CADRE_OK && claim->state == CDR_CLAIM_REFUSED)
-            status = cdr_claim_fail(claim, frame, err);
+            status = cdr_claim_fail_locked(claim, frame, err);
         bool waits = claim->state == CDR_CLAIM_WAITS;
         cdr_mutex_unlock(&tree->mu);
         if (!waits)
@@ -105,7 +105,7 @@ cadre_status cdr_model_claim(cdr_model_call *call, cadre_frame *frame, cadre_err
     cdr_mutex_lock(&tree->mu);
     *claim = (cdr_claim){
         .pot = call->agent->pot,
-        .least = amount_of(call->model, input->sure_tokens, 1),
+        .least = amount_of(call->model, input->length_tokens / 2, 1),
         .most = amount_of(call->model, input->tokens, output_of_locked(call)),
         .strand = frame->work->strand};
     cdr_claim_locked(claim);
@@ -179,7 +179,7 @@ static void learn(cdr_model_call *call, const cadre_usage *usage)
     cdr_tree *tree = call->agent->tree;
     cdr_known_input *known = &call->agent->work->known_input;
     if (usage->input_tokens > 0)
-        known->tokens = known->sure_tokens = usage->input_tokens;
+        known->tokens = usage->input_tokens;
     cdr_mutex_lock(&tree->mu);
     if (usage->output_tokens > tree->largest_output)
         tree->largest_output = usage->output_tokens;
@@ -213,8 +213,8 @@ void cdr_model_pay_cuts(cdr_model_call *call)
     cdr_tree *tree = call->agent->tree;
     cadre_usage usage = {.input_tokens = call->agent->work->known_input.tokens *
                                          call->frame->restarts};
-    if (call->agent->pot == NULL)
-        return;
+    if (call->agent->pot == NULL || call->model->is_scripted)
+        return; // a script was sent nothing
     usage.cost_usd_micros = cdr_price_of(&call->model->price, &usage);
     cdr_usage_add(&call->charged, &usage);
     cdr_mutex_lock(&tree->mu);

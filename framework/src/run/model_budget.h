@@ -3,8 +3,9 @@
 // Rules:
 // 1. Before each attempt its claim must be granted by all budgets around it; see
 //    tree/pot.h. It is settled when the attempt is over, however it ended.
-// 2. How long the input is: as tokens.h counts it, and half of that surely, but for
-//    what a call before has sent, of which the server told. How long the answer may be:
+// 2. How long the input is: as tokens.h counts it, but for what a call before has sent,
+//    of which the server told; half of that count surely, so that what is refused does
+//    not depend on which calls answered from the record. How long the answer may be:
 //    the model's max_tokens, else CDR_USUAL_OUTPUT, or the longest so far when that was
 //    longer.
 // 3. Where there is a budget, an attempt of which the server told nothing is charged by

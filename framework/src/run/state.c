@@ -143,6 +143,7 @@ static void become_failure(cadre_frame *frame, cdr_ran *ran, const cadre_error *
     ran->output = NULL;
     ran->status = CADRE_FRAME_FAILED;
     ran->stop_reason = CADRE_STOP_ERROR;
+    cdr_failure_unref(ran->failure); // a budget's, of an answer that it cut
     ran->failure = cdr_failure_new(why, frame->agent->info.name, id);
 }
 

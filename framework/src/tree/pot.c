@@ -124,6 +124,7 @@ void cdr_pots_free(cadre_frame *frame)
         cdr_pot *pot = frame->pot;
         assert(pot->first == NULL);
         frame->pot = pot->up;
+        cdr_failure_unref(pot->refusal);
         free(pot);
     }
 }
@@ -215,7 +216,6 @@ static void refuse(cdr_claim *claim, cdr_pot *pot)
 {
     claim->state = CDR_CLAIM_REFUSED;
     claim->at = pot;
-    atomic_store(&pot->has_refused, true);
 }
 
 // Looks at the one at the head of a pot's line. False: it stays there.
@@ -351,8 +351,8 @@ static const char *place_of(const cdr_pot *pot, char place[MAX_PLACE])
     return place;
 }
 
-cadre_status cdr_claim_fail(const cdr_claim *claim, const cadre_frame *frame,
-                            cadre_error *err)
+static cadre_status fail_claim(const cdr_claim *claim, const cadre_frame *frame,
+                               cadre_error *err)
 {
     char place[MAX_PLACE];
     char max[CDR_DOLLARS_TEXT_SIZE], used[CDR_DOLLARS_TEXT_SIZE],
@@ -374,6 +374,19 @@ cadre_status cdr_claim_fail(const cdr_claim *claim, const cadre_frame *frame,
                             cdr_dollars_text(claim->least.usd_micros, least));
 }
 
+cadre_status cdr_claim_fail_locked(const cdr_claim *claim, const cadre_frame *frame,
+                                   cadre_error *err)
+{
+    char id[CADRE_ID_TEXT_SIZE];
+    cadre_error why = CADRE_ERROR_INIT;
+    fail_claim(claim, frame, &why);
+    cadre_id_text(cdr_frame_nearest_agent(frame)->id, id);
+    if (claim->at->refusal == NULL)
+        claim->at->refusal = cdr_failure_new(&why, frame->agent->info.name, id);
+    return cadre_fail_class(err, why.status, why.error_class, why.retryable, "%s",
+                            why.text);
+}
+
 cadre_status cdr_pot_fail_split(const cdr_pot *pot, const cadre_frame *frame,
                                 cadre_error *err)
 {
@@ -384,20 +397,14 @@ cadre_status cdr_pot_fail_split(const cdr_pot *pot, const cadre_frame *frame,
                             frame->agent->info.name, place_of(pot, place));
 }
 
-bool cdr_pots_have_refused(const cadre_frame *frame)
+cdr_failure *cdr_pots_refusal_locked(const cadre_frame *frame, bool is_own_only)
 {
-    for (const cdr_pot *pot = frame->pot; pot != NULL; pot = pot->up)
-        if (atomic_load(&pot->has_refused))
-            return true;
-    return false;
-}
-
-bool cdr_pots_own_have_refused(const cadre_frame *frame)
-{
-    for (const cdr_pot *pot = frame->pot; is_own(pot, frame); pot = pot->up)
-        if (atomic_load(&pot->has_refused))
-            return true;
-    return false;
+    const cdr_pot *pot = frame->pot;
+    while (pot != NULL && pot->refusal == NULL && (!is_own_only || is_own(pot, frame)))
+        pot = pot->up;
+    if (pot == NULL || (is_own_only && !is_own(pot, frame)))
+        return NULL;
+    return pot->refusal;
 }
 
 // Of several the shortest time was up.

@@ -17,7 +17,7 @@
 //    waits for ever.
 // 5. Who hands over leaves its own pot: its target works for those around.
 //
-// Thread: _locked needs tree->mu; the others any.
+// Thread: _locked needs tree->mu; the others are of the frame's strand.
 #ifndef CDR_POT_H
 #define CDR_POT_H
 
@@ -52,7 +52,7 @@ struct cdr_pot {
     cdr_amount used, claimed;
     size_t n_claims;
     cdr_claim *first, **end; // those that wait here
-    atomic_bool has_refused; // read without a lock
+    cdr_failure *refusal;    // the first call that did not fit; NULL: all did
 };
 
 typedef enum cdr_claim_state {
@@ -114,15 +114,13 @@ void cdr_pot_give_back_locked(cdr_pot *pot, const cadre_budget *split);
 cadre_status cdr_pot_fail_split(const cdr_pot *pot, const cadre_frame *frame,
                                 cadre_error *err);
 
-// Fails with what was refused where. Returns ELIMIT.
-cadre_status cdr_claim_fail(const cdr_claim *claim, const cadre_frame *frame,
-                            cadre_error *err);
+// Fails with what was refused where, and keeps that with the pot. Returns ELIMIT.
+cadre_status cdr_claim_fail_locked(const cdr_claim *claim, const cadre_frame *frame,
+                                   cadre_error *err);
 
-// Did a budget of the frame, or one around it, refuse a call?
-bool cdr_pots_have_refused(const cadre_frame *frame);
-
-// Was a call refused by a budget of this very frame?
-bool cdr_pots_own_have_refused(const cadre_frame *frame);
+// What a budget of the frame, or one around it, has refused; NULL: nothing. `is_own`:
+// of this very frame only. Borrowed.
+cdr_failure *cdr_pots_refusal_locked(const cadre_frame *frame, bool is_own);
 
 // "budget.max_time of 30m is used up", of a frame whose time that was.
 cadre_status cdr_pots_fail_time(const cadre_frame *late, cadre_error *err);

@@ -137,8 +137,8 @@ typedef struct cdr_hook_keys {
 typedef struct cdr_known_input {
     unsigned edition; // of the window that it was
     size_t n_items;
-    int64_t tokens;      // as the server told, else by their length
-    int64_t sure_tokens; // so many at least
+    int64_t tokens;        // as the server told, else by their length
+    int64_t length_tokens; // by their length alone
 } cdr_known_input;
 
 // What a frame needs only while its `run` is under way.
