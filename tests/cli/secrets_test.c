@@ -103,22 +103,34 @@ static bool run(scene *s, const char *const *words, const program_action *action
 
 #define RUN(s, ran, ...) run((s), LAB_WORDS(__VA_ARGS__), NULL, (ran))
 
-static void check_file(const char *folder, const char *name)
+// All of a file, NULs too; the caller's. NULL: a failed check, or it is empty.
+static char *read_file(const char *folder, const char *name, size_t *len)
 {
     char path[FOLDER_PATH_SIZE + 256];
     char *data = NULL;
-    size_t len = 0;
+    size_t size = 0;
 
     (void)snprintf(path, sizeof path, "%s/%s", folder, name);
     FILE *file = fopen(path, "re");
     if (!CHECK(file != NULL))
-        return;
-    ssize_t n = getdelim(&data, &len, EOF, file); // NULs and all
+        return NULL;
+    ssize_t n = getdelim(&data, &size, EOF, file);
     CHECK(n >= 0 || feof(file));
-    if (n > 0)
-        check_lacks_secrets(name, data, (size_t)n);
-    free(data);
     (void)fclose(file);
+    *len = n > 0 ? (size_t)n : 0;
+    if (n > 0)
+        return data;
+    free(data);
+    return NULL;
+}
+
+static void check_file(const char *folder, const char *name)
+{
+    size_t len = 0;
+    char *data = read_file(folder, name, &len);
+    if (data)
+        check_lacks_secrets(name, data, len);
+    free(data);
 }
 
 // Looks into every file there is. Returns how many.
@@ -366,6 +378,35 @@ static void test_secrets__a_tool_is_given_none(void)
     close_scene(&s);
 }
 
+// Answers, arguments of calls and errors go into the script that --record writes.
+static void test_secrets__a_recorded_script_holds_none(void)
+{
+    static const char call[] = ONLINE_TEXT("You sent " ONLINE_KEY "!")
+        ONLINE_CHUNK("{\"tool_calls\":[{\"index\":0,\"id\":\"" ONLINE_KEY
+                     "\",\"function\":{\"name\":\"environment\","
+                     "\"arguments\":\"{\\\"key\\\":\\\"" ONLINE_KEY "\\\"}\"}}]}")
+            ONLINE_FINISH("tool_calls") ONLINE_DONE;
+    scene s;
+    program_result ran;
+    size_t len = 0;
+    if (!open_scene(&s))
+        return;
+    http_server_add_stream(s.server, call, strlen(call), NULL);
+    http_server_add_answer(s.server, 400, NULL, "text/plain", ECHO);
+    if (RUN(&s, &ran, "run", "team.yaml", "hi", "--record", "recorded.yaml")) {
+        CHECK_INT(ran.exit_status, 1);
+        program_result_fini(&ran);
+    }
+    char *recorded = read_file(s.it.folder.path, "recorded.yaml", &len);
+    if (CHECK(recorded != NULL)) {
+        CHECK_CONTAINS(recorded, "You sent **********************!");
+        CHECK_CONTAINS(recorded, "environment");
+        CHECK_CONTAINS(recorded, "400");
+    }
+    free(recorded);
+    close_scene(&s); // looks into it
+}
+
 // The write-ahead log is there only while somebody writes, or after a kill.
 static void test_secrets__a_killed_run_leaves_none_in_its_log(void)
 {
@@ -424,6 +465,7 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_secrets__of_every_provider_are_covered),
     CHECK_TEST(test_secrets__no_redirect_is_followed),
     CHECK_TEST(test_secrets__a_tool_is_given_none),
+    CHECK_TEST(test_secrets__a_recorded_script_holds_none),
     CHECK_TEST(test_secrets__a_killed_run_leaves_none_in_its_log),
     CHECK_TEST(test_secrets__mistakes_in_a_file_do_not_show_them),
     CU_TEST_INFO_NULL,

@@ -81,8 +81,9 @@ static cdr_pot *around_target(const cadre_frame *frame)
                : frame->pot;
 }
 
-// What is recorded of the frame, without what it handed over to.
-static cdr_amount recorded_own_locked(cadre_frame *frame)
+// What is recorded of the frame, without what it handed over to. Unchecked, as those
+// that call it are.
+static cdr_amount recorded_own_locked(cadre_frame *frame) CDR_NO_THREAD_SAFETY
 {
     const cadre_frame *target = cdr_frame_child_locked(frame, "transfer");
     cdr_amount own = frame->spent->amount;
