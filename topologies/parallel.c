@@ -186,6 +186,8 @@ static cadre_status parallel_run(void *state, cadre_frame *frame, cadre_error *e
     const parallel *self = state;
     size_t n = self->members.count;
     size_t winner = n;
+    // Where one of them wins, its answer is the parallel's.
+    unsigned flags = self->wait == CADRE_ALL ? 0u : CADRE_CALL_FINAL;
     cadre_error failure = CADRE_ERROR_INIT;
     cadre_call *made = cadre_frame_alloc(frame, n * sizeof *made);
     const cadre_call **calls = cadre_frame_alloc(frame, n * sizeof *calls);
@@ -195,7 +197,8 @@ static cadre_status parallel_run(void *state, cadre_frame *frame, cadre_error *e
     for (size_t i = 0; i < n; i++) {
         made[i] = (cadre_call){.struct_size = sizeof made[i],
                                .agent = self->members.items[i],
-                               .history = CADRE_HISTORY_ALL};
+                               .history = CADRE_HISTORY_ALL,
+                               .flags = flags};
         calls[i] = &made[i];
     }
     cadre_status status =

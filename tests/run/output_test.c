@@ -6,6 +6,7 @@
 #include "support/state_case.h"
 #include "support/team_case.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,6 +50,8 @@ static void open_solo(cadre_llm llm)
 static void check_failed(const char *agent, const char *text)
 {
     CHECK_STATUS(t.status, CADRE_EFAILED, &t.err);
+    if (!CHECK(t.result != NULL))
+        return;
     CHECK_INT(t.result->error.error_class, CADRE_CLASS_BAD_RESPONSE);
     CHECK_TEXT(t.result->error.agent, agent);
     CHECK_TEXT(t.result->error.message, text);
@@ -202,6 +205,35 @@ static void test_output__draft_and_correction_stay_the_agents_own(void)
     team_case_close(&t);
 }
 
+// However little an agent is shown, it goes on seeing it beside the correction.
+static void check_history(cadre_history history, const char *before)
+{
+    const cadre_names both = CADRE_NAMES("one", "two");
+    char expected[600];
+    open_case();
+    cadre_team_add_topology(t.team, "chain",
+                            CADRE_TOPOLOGY(.name = "line", .members = both));
+    add_agent((cadre_llm){.name = "one"});
+    add_agent((cadre_llm){.name = "two", .output_schema = SCHEMA, .history = history});
+    DRIVEN("one", "say well", "say so");
+    DRIVEN("two", "say {\"n\": 1}", "say {}", "say {\"n\": 2}");
+    team_case_run_with(&t, CADRE_RUN(.input = "hi", .session = "s"));
+    team_case_run_with(&t, CADRE_RUN(.input = "again", .session = "s"));
+    team_case_check_answer(&t, "two", "{\"n\": 2}");
+    CHECK_TEXT(driven_request("two", 1), before);
+    snprintf(expected, sizeof expected, "%sassistant: {}\n%s", before,
+             CORRECTION("missing property 'n'"));
+    CHECK_TEXT(driven_request("two", 2), expected);
+    team_case_close(&t);
+}
+
+static void test_output__correction_stands_behind_what_was_shown(void)
+{
+    check_history(CADRE_HISTORY_NONE, "user: again\n");
+    check_history(CADRE_HISTORY_LAST, "user: again\nuser: [one]: so\n");
+    check_history(CADRE_HISTORY_OWN, "user: hi\nassistant: {\"n\": 1}\nuser: again\n");
+}
+
 // --- Functions and hooks ---
 
 static cadre_status answer(void *ctx, cadre_frame *frame, cadre_error *err)
@@ -320,6 +352,10 @@ static void test_output__of_a_coordinator_is_that_of_its_lead(void)
     team_case_close(&t);
 }
 
+#define GRAPH                                                                          \
+    "{\"nodes\":{\"a\":\"one\",\"b\":\"two\"},\"edges\":[{\"from\":\"a\",\"to\":"      \
+    "\"b\"}]}"
+
 // Where the answer is not that of one member, it is checked, and nobody is told.
 static void test_output__of_other_teams_is_checked(void)
 {
@@ -328,8 +364,11 @@ static void test_output__of_other_teams_is_checked(void)
     } cases[] = {
         {"cycle", "{\"max_iterations\": 1}", "say {\"n\": 2}", "{\"n\": 2}"},
         {"cycle", "{\"max_iterations\": 1}", "say two", NULL},
-        {"parallel", "{\"wait\": \"any\"}", "say {\"n\": 2}", "{\"n\": 2}"},
+        {"parallel", "{\"output\": \"{{outputs.two}}\"}", "say {\"n\": 2}",
+         "{\"n\": 2}"},
         {"parallel", NULL, "say two", NULL},
+        {"graph", GRAPH, "say so: {\"n\": 2}", "{\"n\": 2}"},
+        {"graph", GRAPH, "say two", NULL},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const struct one *it = &cases[i];
@@ -347,6 +386,56 @@ static void test_output__of_other_teams_is_checked(void)
         CHECK_TEXT(driven_schema("two", 0), "");
         team_case_close(&t);
     }
+}
+
+// One that cannot has failed, and does not win.
+static void test_output__of_a_parallel_that_waits_for_one_is_that_of_the_winner(void)
+{
+    open_team("parallel", "{\"wait\": \"any\"}");
+    DRIVEN("one", "say hm", "say ho");
+    DRIVEN("two", "say {}", "say {\"n\": 2}");
+    team_case_run(&t, "hi");
+    CHECK_OK(t.status, &t.err);
+    CHECK_TEXT(t.result->text, "{\"n\": 2}");
+    CHECK_TEXT(driven_schema("one", 0), "one " SCHEMA);
+    CHECK_INT(driven_count("two"), 2);
+    team_case_close(&t);
+}
+
+// Who answers in the place of an agent is held to what that one was held to.
+static void test_output__of_a_fallback_must_fit_too(void)
+{
+    open_solo((cadre_llm){.max_turns = 1, .loop_fallback = "expert"});
+    add_agent((cadre_llm){.name = "expert"});
+    DRIVEN("solo", "call add {\"a\":1,\"b\":2}");
+    DRIVEN("expert", "say three", "say {\"n\": 3}");
+    team_case_run(&t, "hi");
+    team_case_check_answer(&t, "expert", "{\"n\": 3}");
+    CHECK_TEXT(driven_schema("expert", 0), "expert " SCHEMA);
+    team_case_close(&t);
+}
+
+// An agent that hands over gives no answer, so its own schema binds nobody else; the
+// team's binds who speaks last, also one that is handed back to.
+static void test_output__of_who_handed_over_binds_nobody_else(void)
+{
+    const cadre_names to_bob = CADRE_NAMES("bob"), both = CADRE_NAMES("alice", "bob");
+    open_case();
+    cadre_team_add_topology(t.team, "handoff",
+                            CADRE_TOPOLOGY(.name = "desk", .members = both,
+                                           .options = "{\"return_to_source\": true}",
+                                           .output_schema = "{\"maximum\": 9}"));
+    add_agent((cadre_llm){
+        .name = "alice", .handoffs = to_bob, .output_schema = "{\"minimum\": 5}"});
+    add_agent((cadre_llm){.name = "bob"});
+    DRIVEN("alice", "to bob please", "say 4", "say 6");
+    DRIVEN("bob", "say 10", "say 1");
+    team_case_run(&t, "hi");
+    team_case_check_answer(&t, "alice", "6");
+    CHECK_TEXT(driven_schema("bob", 0), "bob {\"maximum\":9}");
+    CHECK_TEXT(driven_schema("alice", 1), "alice {\"minimum\":5}");
+    CHECK_INT(driven_count("bob"), 2);
+    team_case_close(&t);
 }
 
 // A member with a schema of its own has that; the team's is checked on top.
@@ -457,12 +546,16 @@ int main(void)
         CHECK_TEST(test_output__that_was_cut_fails),
         CHECK_TEST(test_output__is_kept_as_json_under_its_key),
         CHECK_TEST(test_output__draft_and_correction_stay_the_agents_own),
+        CHECK_TEST(test_output__correction_stands_behind_what_was_shown),
         CHECK_TEST(test_output__of_a_function_is_checked),
         CHECK_TEST(test_output__that_a_hook_gives_is_checked),
         CHECK_TEST(test_output__of_a_chain_is_that_of_its_last_member),
         CHECK_TEST(test_output__of_a_handoff_is_that_of_who_answers),
         CHECK_TEST(test_output__of_a_coordinator_is_that_of_its_lead),
         CHECK_TEST(test_output__of_other_teams_is_checked),
+        CHECK_TEST(test_output__of_a_parallel_that_waits_for_one_is_that_of_the_winner),
+        CHECK_TEST(test_output__of_a_fallback_must_fit_too),
+        CHECK_TEST(test_output__of_who_handed_over_binds_nobody_else),
         CHECK_TEST(test_output__of_a_member_has_its_own_schema),
         CHECK_TEST(test_output__that_does_not_fit_is_a_failure_to_try_again),
         CHECK_TEST(test_output__schemas_with_mistakes_are_refused),

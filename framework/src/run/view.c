@@ -232,7 +232,7 @@ static bool is_hidden(const builder *b, size_t at)
 }
 
 // Moves `first` to the last user turn among the messages from the nth on, or to input
-// to this agent where that counts.
+// to this agent where that counts; a correction is none of what it was given.
 static void find_first(builder *b, size_t from)
 {
     cdr_view *view = b->view;
@@ -240,7 +240,8 @@ static void find_first(builder *b, size_t from)
     for (size_t i = view->n_held; i-- > from;) {
         const cdr_message *message = view->held[i];
         if (message->m.role == CADRE_ROLE_USER && !is_hidden(b, i) &&
-            (!message->m.is_input || (with_input && is_said_to(b, message)))) {
+            (!message->m.is_input ||
+             (with_input && !message->is_correction && is_said_to(b, message)))) {
             view->first = i;
             return;
         }
