@@ -145,10 +145,15 @@ static cadre_status play_error(const cadre_script_step *step, cadre_error *err)
     const char *message = step->error_message && step->error_message[0]
                               ? step->error_message
                               : "an error of the script";
+    cadre_status status = CADRE_EIO;
     if (step->error_status < 0)
-        return cadre_fail_class(err, CADRE_EIO, CADRE_CLASS_CONNECTION, true,
-                                "connection refused: %s", message);
-    return cadre_fail_http(err, step->error_status, "", message);
+        cadre_fail_class(err, CADRE_EIO, CADRE_CLASS_CONNECTION, true,
+                         "connection refused: %s", message);
+    else
+        status = cadre_fail_http(err, step->error_status, "", message);
+    if (err != NULL && step->error_retry_after_ms > 0)
+        err->retry_after_ms = step->error_retry_after_ms;
+    return status;
 }
 
 static cadre_finish finish_of(const cadre_script_step *step, const cadre_sink *sink)

@@ -315,6 +315,15 @@ static void add_fields(json_t *line, const cadre_event *event)
         set(line, "attempt", json_integer(event->u.retry.attempt));
         set(line, "error", error_json(&event->u.retry.error));
         set(line, "wait_ms", json_integer(event->u.retry.wait_ms));
+        set(line, "model", name_or_null(event->u.retry.model));
+        set(line, "next_model", name_or_null(event->u.retry.next_model));
+        break;
+    case CADRE_EVENT_WAIT:
+        set(line, "model", cli_json_text(event->u.wait.model));
+        set(line, "reason", cli_json_text(event->u.wait.reason));
+        set(line, "wait_ms",
+            event->u.wait.wait_ms < 0 ? json_null()
+                                      : json_integer(event->u.wait.wait_ms));
         break;
     case CADRE_EVENT_ERROR:
         set(line, "error", error_json(&event->u.error));
@@ -373,6 +382,7 @@ static json_t *frame_json(const cadre_frame_info *frame, const char *parent_id)
         frame->abort_reason[0] == '\0' ? json_null()
                                        : json_string(frame->abort_reason));
     set(object, "error", error_json(&frame->error));
+    set(object, "attempts", json_integer(frame->attempts));
     set(object, "input", cli_json_text(frame->input));
     set(object, "output", cli_json_text(frame->output));
     set(object, "delta", json_of(frame->delta));

@@ -112,6 +112,16 @@ static void append(cli_live_frame *frame, const char *text)
     snprintf(frame->doing + len, sizeof(frame->doing) - len, "%s", text);
 }
 
+static void say_retry(cli_live_frame *frame, const cadre_event *event)
+{
+    const char *message = event->u.retry.error.message;
+
+    say(frame, "asks",
+        *event->u.retry.next_model ? event->u.retry.next_model : "again");
+    append(frame, " after: ");
+    append(frame, message ? message : "");
+}
+
 static void say_tools(cli_live_frame *frame)
 {
     const char *id = NULL, *before = " ";
@@ -231,8 +241,15 @@ static void update(cli_live_frame *frame, const cadre_event *event)
         say(frame, "escalates", "");
         break;
     case CADRE_EVENT_RETRY:
-        say(frame, "asks again after:",
-            event->u.retry.error.message ? event->u.retry.error.message : "");
+        say_retry(frame, event);
+        break;
+    case CADRE_EVENT_WAIT:
+        if (event->u.wait.wait_ms == 0)
+            say(frame, "asks its model", "");
+        else
+            snprintf(frame->doing, sizeof(frame->doing),
+                     "waits for its turn at %s (%s)", event->u.wait.model,
+                     event->u.wait.reason);
         break;
     case CADRE_EVENT_FRAME_END:
         end(frame, event);

@@ -279,11 +279,9 @@ static const char *note_of(const cadre_frame_info *frame)
     return strcmp(frame->key, "transfer") == 0 ? "(transfer)" : "";
 }
 
-// "Which one? -> the first". NULL: the frame is no question.
+// "Which one? -> the first".
 static char *make_question_note(const cadre_frame_info *frame)
 {
-    if (strcmp(frame->kind, "ask") != 0)
-        return NULL;
     char *question = cli_question_text(frame);
     char *answer = cli_question_said(frame->output);
     char *note = NULL;
@@ -294,6 +292,28 @@ static char *make_question_note(const cadre_frame_info *frame)
     free(question);
     free(answer);
     return note;
+}
+
+// "3 attempts", before what else there is to say.
+static char *make_attempts_note(const cadre_frame_info *frame)
+{
+    const char *note = note_of(frame);
+    char *text = NULL;
+
+    if (asprintf(&text, "%d attempts%s%s", frame->attempts, *note ? ": " : "", note) <
+        0)
+        text = NULL;
+    return text;
+}
+
+// A note that has to be made. NULL: what stands there is enough.
+static char *make_note(const cadre_frame_info *frame)
+{
+    if (strcmp(frame->kind, "ask") == 0)
+        return make_question_note(frame);
+    return strcmp(frame->kind, "model") == 0 && frame->attempts > 1
+               ? make_attempts_note(frame)
+               : NULL;
 }
 
 static bool is_agent(const cadre_frame_info *frame)
@@ -357,7 +377,7 @@ static size_t fill_rows(const row_source *source, cli_tree_row *rows, int *paren
         }
         if (is_row) {
             fill_row(&rows[n], frame);
-            source->notes[i] = make_question_note(frame);
+            source->notes[i] = make_note(frame);
             if (source->notes[i])
                 rows[n].note = source->notes[i];
         } else {

@@ -105,6 +105,12 @@ static void take_retry(show *it, const cadre_event *event)
     it->n_retries++;
     if (it->live || it->config->is_quiet || it->config->is_one_of_many)
         return;
+    if (*event->u.retry.next_model) {
+        cli_report_note("%s: model '%s': %s; asking '%s' instead", event->agent,
+                        event->u.retry.model, event->u.retry.error.message,
+                        event->u.retry.next_model);
+        return;
+    }
     cli_duration_format(event->u.retry.wait_ms, wait, sizeof(wait));
     cli_report_note("%s: %s; trying again in %s", event->agent,
                     event->u.retry.error.message, wait);

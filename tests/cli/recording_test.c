@@ -101,9 +101,8 @@ static int compare_lines(const void *a, const void *b)
 // branches are born in any order. free() it.
 static char *print_frames(lab *it)
 {
-    static const char *const keys[] = {"key",         "kind",   "referer",
-                                       "depth",       "status", "delta",
-                                       "stop_reason", "usage",  "attempts"};
+    static const char *const keys[] = {"key",    "kind",  "referer",     "depth",
+                                       "status", "delta", "stop_reason", "usage"};
     char *lines[64] = {NULL};
     json_t *tree = NULL;
     program_result ran;
@@ -119,6 +118,10 @@ static char *print_frames(lab *it)
         json_t *line = json_array();
         for (size_t k = 0; k < sizeof(keys) / sizeof(keys[0]); k++)
             json_array_append(line, json_object_get(frame, keys[k]));
+        // Others have more where the run was parked, which a replay is not.
+        const char *kind = json_string_value(json_object_get(frame, "kind"));
+        if (kind && strcmp(kind, "model") == 0)
+            json_array_append(line, json_object_get(frame, "attempts"));
         if (CHECK(n < 64))
             lines[n++] = json_dumps(line, JSON_COMPACT);
         json_decref(line);

@@ -67,8 +67,9 @@ static void check_agent_frame(const json_t *frame, const char *agent,
 {
     CHECK_FIELDS(frame, "id", "trace_id", "parent_id", "key", "kind", "agent",
                  "referer", "depth", "conversation_id", "status", "stop_reason",
-                 "abort_requested", "abort_reason", "error", "input", "output", "delta",
-                 "usage", "cost", "created_at", "completed_at", "duration_ms");
+                 "abort_requested", "abort_reason", "error", "attempts", "input",
+                 "output", "delta", "usage", "cost", "created_at", "completed_at",
+                 "duration_ms");
     CHECK_TEXT(text_of(frame, "kind"), "agent");
     CHECK_TEXT(text_of(frame, "agent"), agent);
     CHECK_TEXT(text_of(frame, "status"), "completed");

@@ -46,14 +46,13 @@ static void ask(cdr_network *network, const cadre_model_ops *ops,
                 const http_server *server, cdr_buf *outcome)
 {
     cadre_error err = CADRE_ERROR_INIT;
-    int64_t retry_after_ms;
     void *state = model_open(ops, http_server_url(server), NULL, &err);
     const cadre_request request = {.system = "Be brief.", .api_key = "k", .agent = "a"};
     const model_call_config config = {.ops = ops, .state = state, .request = &request};
     model_call *call = model_call_start(network, &config, &err);
     cdr_buf_clear(outcome);
     if (CHECK(call != NULL)) {
-        (void)model_call_finish(call, &retry_after_ms, &err);
+        (void)model_call_finish(call, &err);
         wire_outcome(model_call_sink(call), &err, false, outcome);
     }
     model_call_free(call);

@@ -41,7 +41,7 @@ ASKING_SCRIPT = """
 agents: {desk: [{tool_calls: [{name: person, arguments: {question: Which?}}]}]}
 """
 # What no script can make happen.
-UNSEEN = {"reasoning_delta"}
+UNSEEN = {"reasoning_delta", "wait"}
 # Names that CONTRIBUTING.md makes up.
 EXAMPLES = {"topologies/star.c", "cadre_topology_star"}
 

@@ -26,7 +26,6 @@ typedef struct fixture {
     void *state;
     model_call *call;
     cadre_status status;
-    int64_t retry_after_ms;
     cadre_error err;
 } fixture;
 
@@ -74,7 +73,7 @@ static bool start(fixture *f, const model_call_config *settings)
 
 static void finish(fixture *f)
 {
-    f->status = model_call_finish(f->call, &f->retry_after_ms, &f->err);
+    f->status = model_call_finish(f->call, &f->err);
     CHECK_INT(f->status, f->err.status);
 }
 
@@ -110,7 +109,7 @@ static void test_attempt__reads_streams_over_one_connection(void)
         run(&f);
         CHECK_OK(f.status, &f.err);
         CHECK_TEXT(text_of(&f), "Hello");
-        CHECK_INT(f.retry_after_ms, -1);
+        CHECK_INT(f.err.retry_after_ms, 0);
     }
     CHECK_INT(http_server_connection_count(f.server), 1);
     char value[64];
@@ -137,10 +136,87 @@ static void test_attempt__classes_an_error_status_and_keeps_retry_after(void)
     run(&f);
     check_failure(&f, CADRE_CLASS_RATE_LIMITED, true);
     CHECK_TEXT(f.err.text, "HTTP 429 rate_limited: slow down");
-    CHECK_INT(f.retry_after_ms, 7000);
+    CHECK_INT(f.err.retry_after_ms, 7000);
     run(&f);
     check_failure(&f, CADRE_CLASS_SERVER, true);
     CHECK_TEXT(f.err.text, "HTTP 502 server: <html> <body>Bad Gateway</body></html>");
+    close_fixture(&f);
+}
+
+#define GEMINI(quota, delay)                                                           \
+    "[{\"error\":{\"code\":429,\"message\":\"You exceeded your current quota, please " \
+    "check your plan and billing details.\",\"status\":\"RESOURCE_EXHAUSTED\","        \
+    "\"details\":[{\"@type\":\"type.googleapis.com/google.rpc.QuotaFailure\","         \
+    "\"violations\":[{\"quotaMetric\":\"m\",\"quotaId\":\"" quota "\"}]},"             \
+    "{\"@type\":\"type.googleapis.com/google.rpc.RetryInfo\",\"retryDelay\":" delay    \
+    "}]}}]"
+
+static void test_attempt__the_longer_wait_of_head_and_body_counts(void)
+{
+    static const struct {
+        const char *headers, *body;
+        int64_t retry_after_ms;
+        cadre_error_class error_class;
+    } cases[] = {
+        {NULL, GEMINI("TokensPerMinute", "\"17s\""), 17000, CADRE_CLASS_RATE_LIMITED},
+        {NULL, GEMINI("TokensPerMinute", "\"0.25s\""), 250, CADRE_CLASS_RATE_LIMITED},
+        {"Retry-After: 2\r\n", GEMINI("TokensPerMinute", "\"17.5s\""), 17500,
+         CADRE_CLASS_RATE_LIMITED},
+        {"Retry-After: 20\r\n", GEMINI("TokensPerMinute", "\"17s\""), 20000,
+         CADRE_CLASS_RATE_LIMITED},
+        {NULL, GEMINI("TokensPerMinute", "\"9999999999s\""), 86400000,
+         CADRE_CLASS_RATE_LIMITED},
+        {NULL, GEMINI("TokensPerMinute", "\"-3s\""), 0, CADRE_CLASS_RATE_LIMITED},
+        {NULL, GEMINI("TokensPerMinute", "\"soon\""), 0, CADRE_CLASS_RATE_LIMITED},
+        {NULL, GEMINI("TokensPerMinute", "17"), 0, CADRE_CLASS_RATE_LIMITED},
+        {NULL, GEMINI("RequestsPerDay", "\"38s\""), 38000, CADRE_CLASS_QUOTA},
+    };
+    fixture f;
+    if (!open_fixture(&f, NULL))
+        return;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        http_server_add_answer(f.server, 429, cases[i].headers, "application/json",
+                               cases[i].body);
+        run(&f);
+        check_failure(&f, cases[i].error_class,
+                      cases[i].error_class == CADRE_CLASS_RATE_LIMITED);
+        if (!CHECK_INT(f.err.retry_after_ms, cases[i].retry_after_ms))
+            CHECK_TEXT(cases[i].body, "the one above");
+    }
+    close_fixture(&f);
+}
+
+static void test_attempt__a_gateway_tells_what_the_server_behind_it_said(void)
+{
+    fixture f;
+    if (!open_fixture(&f, NULL))
+        return;
+    http_server_add_answer(
+        f.server, 400, NULL, "application/json",
+        "{\"error\":{\"message\":\"Provider returned error\",\"code\":400,"
+        "\"metadata\":{\"provider_name\":\"X\",\"raw\":\"{\\\"error\\\":{\\\"message"
+        "\\\":\\\"prompt is too long: 9 tokens\\\"}}\"}}}");
+    run(&f);
+    check_failure(&f, CADRE_CLASS_CONTEXT_LENGTH, false);
+    CHECK_TEXT(f.err.text,
+               "HTTP 400 context_length: Provider returned error: "
+               "{\"error\":{\"message\":\"prompt is too long: 9 tokens\"}}");
+    close_fixture(&f);
+}
+
+static void test_attempt__a_server_that_refuses_another_is_not_asked_again(void)
+{
+    fixture f;
+    if (!open_fixture(&f, NULL))
+        return;
+    http_server_add_answer(f.server, 500, "x-should-retry: false\r\n",
+                           "application/json", "{}");
+    http_server_add_answer(f.server, 500, "x-should-retry: true\r\n",
+                           "application/json", "{}");
+    run(&f);
+    check_failure(&f, CADRE_CLASS_SERVER, false);
+    run(&f);
+    check_failure(&f, CADRE_CLASS_SERVER, true);
     close_fixture(&f);
 }
 
@@ -499,6 +575,9 @@ static void test_attempt__a_byte_order_mark_does_not_hide_json(void)
 static const CU_TestInfo tests[] = {
     CHECK_TEST(test_attempt__reads_streams_over_one_connection),
     CHECK_TEST(test_attempt__classes_an_error_status_and_keeps_retry_after),
+    CHECK_TEST(test_attempt__the_longer_wait_of_head_and_body_counts),
+    CHECK_TEST(test_attempt__a_gateway_tells_what_the_server_behind_it_said),
+    CHECK_TEST(test_attempt__a_server_that_refuses_another_is_not_asked_again),
     CHECK_TEST(test_attempt__never_shows_the_key),
     CHECK_TEST(test_attempt__names_where_a_redirect_leads),
     CHECK_TEST(test_attempt__follows_no_redirect_to_another_server),

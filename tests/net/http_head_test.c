@@ -3,6 +3,7 @@
 
 #include "support/check.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define WALL_MS ((int64_t)784111777 * 1000) // Sun, 06 Nov 1994 08:49:37 GMT
@@ -52,6 +53,28 @@ static void test_head__forgets_earlier_blocks(void)
                200, "", -1);
 }
 
+static void check_refusal(const char *value, bool refuses_retry)
+{
+    cdr_head_reader reader;
+    cdr_http_head head;
+    char text[128];
+    snprintf(text, sizeof text, "HTTP/2 529\r\nX-Should-Retry:%s\r\n\r\n", value);
+    cdr_head_reader_init(&reader);
+    CHECK_INT(feed(&reader, text), 1);
+    cdr_head_reader_get(&reader, WALL_MS, &head);
+    CHECK_INT(head.refuses_retry, refuses_retry);
+    cdr_head_reader_fini(&reader);
+}
+
+static void test_head__a_server_may_refuse_to_be_asked_again(void)
+{
+    check_refusal(" false", true);
+    check_refusal("False ", true);
+    check_refusal(" true", false);
+    check_refusal("", false);
+    check_refusal(" falsehood", false);
+}
+
 static void test_head__ignores_trailers(void)
 {
     check_head("HTTP/1.1 200 OK\r\nContent-Type: a\r\n\r\nContent-Type: b\r\n"
@@ -85,6 +108,7 @@ int main(void)
     static const CU_TestInfo tests[] = {
         CHECK_TEST(test_head__reads_what_is_wanted),
         CHECK_TEST(test_head__forgets_earlier_blocks),
+        CHECK_TEST(test_head__a_server_may_refuse_to_be_asked_again),
         CHECK_TEST(test_head__ignores_trailers),
         CHECK_TEST(test_head__prefers_milliseconds_where_they_can_be_read),
         CHECK_TEST(test_head__counts_a_date_from_the_servers_own_time),

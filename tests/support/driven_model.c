@@ -2,12 +2,15 @@
 #include "support/driven_model.h"
 
 #include "support/check.h"
+#include "support/mortal_store.h"
 
 #include "base/buf.h"
 #include "cadre/ext/model.h"
+#include "tree/tree.h"
 
 #include <poll.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -21,9 +24,15 @@ enum {
 
 typedef struct asked {
     char *request, *system, *tools, *schema;
+    int64_t at_ms;
 } asked;
 
 static char nothing[] = "";
+
+// An instance: what its replies stand under.
+typedef struct driven_state {
+    char name[72];
+} driven_state;
 
 typedef struct speaker {
     char name[72];
@@ -83,7 +92,7 @@ static char *schema_text(const cadre_request *request)
     return cdr_buf_take(&text);
 }
 
-static void remember_locked(speaker *who, const cadre_request *request)
+static void remember_locked(speaker *who, const cadre_request *request, int64_t at_ms)
 {
     cdr_buf text = CDR_BUF_INIT;
     cdr_buf tools = CDR_BUF_INIT;
@@ -100,7 +109,7 @@ static void remember_locked(speaker *who, const cadre_request *request)
     if (who->requests == NULL || text.failed || tools.failed || system == NULL)
         abort();
     who->requests[who->n_requests++] =
-        (asked){cdr_buf_take(&text), system, cdr_buf_take(&tools), schema};
+        (asked){cdr_buf_take(&text), system, cdr_buf_take(&tools), schema, at_ms};
 }
 
 // --- Answering ---
@@ -157,6 +166,21 @@ static cadre_status pass_gate(cadre_frame *frame, cadre_error *err)
     return cadre_frame_is_stopped(frame) ? cadre_frame_sleep(frame, 0, err) : CADRE_OK;
 }
 
+static bool may_pass(cadre_error_class error_class)
+{
+    switch (error_class) {
+    case CADRE_CLASS_RATE_LIMITED:
+    case CADRE_CLASS_OVERLOADED:
+    case CADRE_CLASS_SERVER:
+    case CADRE_CLASS_CONNECTION:
+    case CADRE_CLASS_TIMEOUT:
+    case CADRE_CLASS_TRUNCATED:
+        return true;
+    default:
+        return false;
+    }
+}
+
 static cadre_status play_line(cadre_frame *frame, char *line, cadre_sink *sink,
                               cadre_error *err)
 {
@@ -181,20 +205,34 @@ static cadre_status play_line(cadre_frame *frame, char *line, cadre_sink *sink,
     } else if (strcmp(line, "fail") == 0) {
         char *text = split(rest);
         cadre_error_class error_class = cadre_error_class_from_name(rest);
-        return cadre_fail_class(err, CADRE_EFAILED, error_class,
-                                error_class == CADRE_CLASS_SERVER, "%s", text);
+        return cadre_fail_class(err, CADRE_EFAILED, error_class, may_pass(error_class),
+                                "%s", text);
+    } else if (strcmp(line, "die") == 0) {
+        mortal_store_die();
+    } else if (strcmp(line, "wait") == 0) {
+        err->retry_after_ms = strtol(rest, NULL, 10);
     } else if (strcmp(line, "always") != 0) {
         return cadre_fail(err, CADRE_EINVAL, "driven: unknown line '%s'", line);
     }
     return CADRE_OK;
 }
 
-static const char *take_reply(const cadre_request *request)
+// Whose replies these are: the model's own, if it has any.
+static speaker *speaker_locked(const driven_state *model, const char *agent)
+{
+    for (size_t i = 0; i < driven.n_speakers; i++)
+        if (strcmp(driven.speakers[i].name, model->name) == 0)
+            return &driven.speakers[i];
+    return find_locked(agent);
+}
+
+static const char *take_reply(const driven_state *model, const cadre_request *request,
+                              int64_t at_ms)
 {
     pthread_mutex_lock(&driven.mu);
-    speaker *who = find_locked(request->agent);
+    speaker *who = speaker_locked(model, request->agent);
     const char *reply = NULL;
-    remember_locked(who, request);
+    remember_locked(who, request, at_ms);
     if (who->n_used < who->n_replies)
         reply = who->replies[who->n_used++];
     else if (who->n_replies > 0 &&
@@ -208,10 +246,9 @@ static cadre_status driven_answer(const void *state, cadre_frame *frame,
                                   const cadre_request *request, cadre_sink *sink,
                                   cadre_error *err)
 {
-    (void)state;
     cadre_status status = CADRE_OK;
     bool was_cut = false;
-    const char *reply = take_reply(request);
+    const char *reply = take_reply(state, request, cdr_tree_now_ms(frame->tree));
     if (reply == NULL)
         return cadre_fail(err, CADRE_EINVAL, "driven: no reply is left for '%s'",
                           request->agent);
@@ -232,21 +269,37 @@ static cadre_status driven_answer(const void *state, cadre_frame *frame,
     return CADRE_OK;
 }
 
+static cadre_status driven_init(void *state, const cadre_model_config *config,
+                                cadre_error *err)
+{
+    driven_state *model = state;
+    (void)err;
+    snprintf(model->name, sizeof model->name, "driven/%s", config->model);
+    return CADRE_OK;
+}
+
 static const cadre_model_ops driven_ops = {
     .struct_size = sizeof(cadre_model_ops),
     .provider = "driven",
     .summary = "answers as a test says",
+    .state_size = sizeof(driven_state),
+    .init = driven_init,
     .answer = driven_answer,
 };
 
 // --- The test's side ---
 
-void driven_open(cadre_runtime *runtime)
+void driven_register(cadre_runtime *runtime)
 {
     cadre_error err = CADRE_ERROR_INIT;
+    CHECK_OK(cadre_runtime_register_model(runtime, &driven_ops, &err), &err);
+}
+
+void driven_open(cadre_runtime *runtime)
+{
     driven_close();
     driven.gate = eventfd(0, EFD_CLOEXEC);
-    CHECK_OK(cadre_runtime_register_model(runtime, &driven_ops, &err), &err);
+    driven_register(runtime);
 }
 
 void driven_close(void)
@@ -284,7 +337,7 @@ void driven_add(const char *agent, const char *const *replies, size_t n)
 
 static const asked *find_request(const char *agent, size_t nth)
 {
-    static const asked none = {nothing, nothing, nothing, nothing};
+    static const asked none = {nothing, nothing, nothing, nothing, 0};
     pthread_mutex_lock(&driven.mu);
     const speaker *who = find_locked(agent);
     const asked *found = nth < who->n_requests ? &who->requests[nth] : &none;
@@ -305,6 +358,11 @@ const char *driven_system(const char *agent, size_t nth)
 const char *driven_tools(const char *agent, size_t nth)
 {
     return find_request(agent, nth)->tools;
+}
+
+int64_t driven_asked_at(const char *agent, size_t nth)
+{
+    return find_request(agent, nth)->at_ms;
 }
 
 const char *driven_schema(const char *agent, size_t nth)

@@ -208,15 +208,14 @@ void model_call_resume(model_call *call)
     cdr_attempt_resume(call->attempt);
 }
 
-cadre_status model_call_finish(model_call *call, int64_t *retry_after_ms,
-                               cadre_error *err)
+cadre_status model_call_finish(model_call *call, cadre_error *err)
 {
     if (!await(call, has_ended, 0)) {
         cdr_attempt_cancel(call->attempt);
         (void)await(call, has_ended, 0);
         (void)fputs("a model call did not end within 10 s\n", stderr);
     }
-    cadre_status status = cdr_attempt_finish(call->attempt, retry_after_ms, err);
+    cadre_status status = cdr_attempt_finish(call->attempt, err);
     call->attempt = NULL;
     return status;
 }

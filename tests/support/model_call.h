@@ -45,8 +45,7 @@ bool model_call_await_text(model_call *call, size_t len);
 void model_call_resume(model_call *call);
 
 // Waits for the end. The answer stands in model_call_sink.
-cadre_status model_call_finish(model_call *call, int64_t *retry_after_ms,
-                               cadre_error *err);
+cadre_status model_call_finish(model_call *call, cadre_error *err);
 const cadre_sink *model_call_sink(const model_call *call);
 void model_call_free(model_call *call); // NULL ok
 

@@ -79,6 +79,12 @@ static void write_says(cdr_buf *says, const cadre_event *e)
     case CADRE_EVENT_RETRY:
         cdr_buf_printf(says, "%d %s", e->u.retry.attempt,
                        cadre_error_class_name(e->u.retry.error.error_class));
+        if (*e->u.retry.next_model)
+            cdr_buf_printf(says, " %s -> %s", e->u.retry.model, e->u.retry.next_model);
+        break;
+    case CADRE_EVENT_WAIT:
+        cdr_buf_printf(says, "%s %s %lld", e->u.wait.model, e->u.wait.reason,
+                       (long long)e->u.wait.wait_ms);
         break;
     case CADRE_EVENT_STREAM_END:
         write_end(says, e->u.stream_end.status, e->u.stream_end.stop_reason,

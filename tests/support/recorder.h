@@ -23,7 +23,8 @@ typedef struct recorded_event {
     //   transfer       "FROM TO DECISION"
     //   interrupt      "QUESTION CHOICES"
     //   state_delta    "KEY VALUE"
-    //   retry          "ATTEMPT CLASS WAIT_MS"
+    //   retry          "ATTEMPT CLASS", and " MODEL -> NEXT" where another is asked
+    //   wait           "MODEL REASON WAIT_MS"
     //   stream_start   "TEAM"
     //   stream_end     as frame_end
     char *says;

@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -83,6 +84,7 @@ typedef struct cadre_error {
     cadre_status status;
     cadre_error_class error_class;
     bool retryable;
+    int64_t retry_after_ms; // of a model: it asks to be left alone so long; 0: no
     // One line of UTF-8: what quoted values hold of control characters, direction
     // marks and broken bytes is escaped. Cut at a character, with "...", when too long.
     char text[500];
@@ -90,7 +92,7 @@ typedef struct cadre_error {
 
 #define CADRE_ERROR_INIT                                                               \
     {                                                                                  \
-        CADRE_OK, CADRE_CLASS_NONE, false,                                             \
+        CADRE_OK, CADRE_CLASS_NONE, false, 0,                                          \
         {                                                                              \
             0                                                                          \
         }                                                                              \

@@ -4,13 +4,12 @@
 //   { frame_start
 //       { message_start { text_delta | reasoning_delta } message_end
 //       | tool_call tool_progress* tool_result | transfer | interrupt | state_delta
-//       | retry | error }
+//       | retry | wait | error }
 //     frame_end }
 // stream_end                                              root, once, last
 //
 // Stored before shown: an event with a `seq` is queued after the commit that made it
-// true. Deltas, retries and the like have no seq; a `retry` voids the deltas of its
-// message so far.
+// true. Others have no seq; a `retry` voids the deltas of its message so far.
 //
 // Thread: an event is borrowed by the thread that read it, until its next read.
 #ifndef CADRE_EVENT_H
@@ -39,7 +38,8 @@ typedef enum cadre_event_type {
     CADRE_EVENT_STATE_DELTA,
     CADRE_EVENT_RETRY,
     CADRE_EVENT_ERROR,
-    CADRE_EVENT_STREAM_END
+    CADRE_EVENT_STREAM_END,
+    CADRE_EVENT_WAIT
 } cadre_event_type;
 
 // An error as events, results and the store show it.
@@ -117,14 +117,13 @@ struct cadre_event {
         } interrupt;             // a person is asked; without a seq when asked before
         struct {
             const char *key;
-            const char *value; // JSON text of what was set; its reducer says how it
-                               // counts
-        } state_delta;         // an agent, a tool or a step set a key; told again when
-                               // its code is executed again
+            const char *value; // JSON text of what was set; its reducer says the rest
+        } state_delta; // a key was set; told again when the code that did is run again
         struct {
-            int attempt; // the one that failed, from 1
+            int attempt; // the one that failed, from 1; 0: the model is passed over
             cadre_error_info error;
             int64_t wait_ms;
+            const char *model, *next_model; // "": an agent failed; "": the same again
         } retry;
         cadre_error_info error;
         struct {
@@ -135,6 +134,10 @@ struct cadre_event {
             cadre_usage usage;
             int64_t duration_ms;
         } stream_end;
+        struct {
+            const char *model, *reason; // rpm, max_concurrency, retry_after
+            int64_t wait_ms; // -1: not known; 0: the turn to ask the model has come
+        } wait;
     } u;
 };
 

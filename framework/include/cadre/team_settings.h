@@ -96,6 +96,9 @@ typedef struct cadre_model_settings {
     const char *base_url;    // NULL: the provider's
     const char *api_key_env; // NULL: the provider's; "": none is sent
     const char *options;     // temperature and the like, as JSON text
+    cadre_names fallback;    // models, or provider/model, asked when it fails for good
+    int rpm;                 // requests a minute; 0: no limit
+    int max_concurrency;     // requests at a time; 0: no limit
     // Copied. NULL: nobody knows, and its calls are counted as unpriced; one of zeros
     // is that of a model which costs nothing.
     const cadre_price *price;

@@ -163,6 +163,7 @@ void cadre_error_clear(cadre_error *err)
     err->status = CADRE_OK;
     err->error_class = CADRE_CLASS_NONE;
     err->retryable = false;
+    err->retry_after_ms = 0;
     err->text[0] = '\0';
 }
 

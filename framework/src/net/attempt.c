@@ -47,6 +47,7 @@ struct cdr_attempt {
     int status; // 0: no head came
     char content_type[TYPE_SIZE];
     int64_t retry_after_ms;
+    bool refuses_retry;
     cdr_sse sse;
     cdr_buf body;
     cdr_secrets secrets; // of the request; nothing that comes back shows them
@@ -95,6 +96,7 @@ static void on_head(void *ctx, const cdr_http_head *head)
     char shown[CDR_URL_TEXT_SIZE];
     attempt->status = head->status;
     attempt->retry_after_ms = head->retry_after_ms;
+    attempt->refuses_retry = head->status >= 300 && head->refuses_retry;
     (void)snprintf(attempt->content_type, sizeof(attempt->content_type), "%s",
                    head->content_type);
     if (head->status < 300)
@@ -380,15 +382,16 @@ void cdr_attempt_resume(cdr_attempt *attempt)
     cdr_transfer_resume(attempt->transfer);
 }
 
-cadre_status cdr_attempt_finish(cdr_attempt *attempt, int64_t *retry_after_ms,
-                                cadre_error *err)
+cadre_status cdr_attempt_finish(cdr_attempt *attempt, cadre_error *err)
 {
-    const cadre_error *failure = &attempt->failure;
+    cadre_error *failure = &attempt->failure;
     cadre_status status = failure->status;
-    *retry_after_ms = attempt->retry_after_ms;
-    if (status != CADRE_OK)
-        cadre_fail_class(err, status, failure->error_class, failure->retryable, "%s",
-                         failure->text);
+    if (attempt->refuses_retry)
+        failure->retryable = false;
+    if (attempt->retry_after_ms > failure->retry_after_ms)
+        failure->retry_after_ms = attempt->retry_after_ms;
+    if (status != CADRE_OK && err != NULL && err->status == CADRE_OK)
+        *err = *failure;
     cdr_transfer_free(attempt->transfer);
     attempt_free(attempt);
     return status;

@@ -4,7 +4,9 @@
 // A content type that is neither is an error that quotes it and the first 200
 // characters (no control bytes). After the finish reason reading goes on to the end
 // marker, the close, or 2 s. A cut before the finish is `truncated`, retryable; after
-// it the answer stands. A key never stands in an error.
+// it the answer stands. A key never stands in an error. What the server says of waiting
+// is the longer of its head and its body; where its head says not to ask again, no
+// failure is retryable.
 //
 // Thread: start, cancel, resume: any; the sink belongs to the attempt until on_done.
 #ifndef CDR_ATTEMPT_H
@@ -36,9 +38,8 @@ cadre_status cdr_attempt_start(cdr_network *network, const cdr_attempt_config *c
 void cdr_attempt_cancel(cdr_attempt *attempt);
 void cdr_attempt_resume(cdr_attempt *attempt);
 
-// After on_done: how it ended (CADRE_OK: the sink is settled), the server's wish for a
-// pause (-1: none), and frees the attempt. EABORTED when it was cancelled.
-cadre_status cdr_attempt_finish(cdr_attempt *attempt, int64_t *retry_after_ms,
-                                cadre_error *err);
+// After on_done: how it ended (CADRE_OK: the sink is settled), and frees the attempt.
+// EABORTED when it was cancelled.
+cadre_status cdr_attempt_finish(cdr_attempt *attempt, cadre_error *err);
 
 #endif

@@ -16,6 +16,7 @@ static const wanted all_wanted[] = {
     {"location", offsetof(cdr_head_reader, location)},
     {"retry-after", offsetof(cdr_head_reader, retry_after)},
     {"retry-after-ms", offsetof(cdr_head_reader, retry_after_ms)},
+    {"x-should-retry", offsetof(cdr_head_reader, should_retry)},
     {"date", offsetof(cdr_head_reader, date)},
 };
 
@@ -125,5 +126,6 @@ void cdr_head_reader_get(const cdr_head_reader *reader, int64_t wall_ms,
     out->status = reader->status;
     out->content_type = cdr_buf_text(&reader->content_type);
     out->retry_after_ms = retry_after_ms(reader, wall_ms);
+    out->refuses_retry = strcasecmp(cdr_buf_text(&reader->should_retry), "false") == 0;
     out->location = cdr_buf_text(&reader->location);
 }

@@ -20,6 +20,7 @@ typedef struct cdr_head_reader {
     cdr_buf location;
     cdr_buf retry_after;
     cdr_buf retry_after_ms;
+    cdr_buf should_retry;
     cdr_buf date;
 } cdr_head_reader;
 

@@ -23,6 +23,7 @@
 
 #include "cadre/error.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef struct cdr_network cdr_network;
@@ -50,6 +51,7 @@ typedef struct cdr_http_head {
     int status;               // 200, 429, ...
     const char *content_type; // "" when absent; as sent
     int64_t retry_after_ms;   // -1: none; a date or seconds, never negative else
+    bool refuses_retry;       // x-should-retry: false (OpenAI, Anthropic)
     const char *location;     // "" when absent; redirects are not followed
 } cdr_http_head;
 

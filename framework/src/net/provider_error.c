@@ -1,20 +1,25 @@
 // What providers say when they fail, in all the forms that they have.
 #include "cadre/ext/provider_error.h"
 
+#include "net/retry_after.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_CODE 128
+#define MAX_CODE 512
 #define MAX_TEXT 1024
 #define SHOWN_BYTES 200 // of what is not JSON
 
 // Found anywhere in an error: {"error": {"message", "type", "code"}}, the same without
-// "error" (vLLM), {"error": "text"} (Ollama), {"detail": "text"} (FastAPI).
+// "error" (vLLM), {"error": "text"} (Ollama), {"detail": "text"} (FastAPI). Beside the
+// message stand "details", a list (Gemini), and "metadata" (OpenRouter).
 typedef struct failure {
-    char code[MAX_CODE]; // type and code, one after the other
+    char code[MAX_CODE]; // type, code and what details name, one after the other
     char message[MAX_TEXT];
+    char raw[MAX_TEXT]; // what stands behind it
     int http_status;
+    int64_t retry_after_ms; // 0: it does not say
 } failure;
 
 static void add_code(failure *out, cadre_scan_text text)
@@ -59,6 +64,69 @@ static void read_message(cadre_scan *scan, failure *out)
         cadre_scan_copy(text, out->message, sizeof(out->message));
 }
 
+// "17s" or "0.5s", as google.protobuf.Duration is written.
+static void read_delay(cadre_scan *scan, failure *out)
+{
+    cadre_scan_text text;
+    char digits[16], *end = digits;
+    if (!cadre_scan_string(scan, &text))
+        return;
+    cadre_scan_copy(text, digits, sizeof(digits));
+    int64_t ms = strtol(digits, &end, 10) * 1000;
+    if (end == digits || ms < 0)
+        return;
+    if (*end == '.') {
+        int weight_ms = 100;
+        for (end++; *end >= '0' && *end <= '9'; end++, weight_ms /= 10)
+            ms += (*end - '0') * weight_ms;
+    }
+    if (*end == 's')
+        out->retry_after_ms = ms < CDR_RETRY_AFTER_MAX_MS ? ms : CDR_RETRY_AFTER_MAX_MS;
+}
+
+static void read_details(cadre_scan *scan, failure *out, int nested);
+
+static void read_detail_field(cadre_scan *scan, cadre_scan_text key, failure *out,
+                              int nested)
+{
+    if (cadre_scan_is(key, "retryDelay"))
+        read_delay(scan, out);
+    else if (cadre_scan_is(key, "quotaId") || cadre_scan_is(key, "reason"))
+        read_code(scan, out);
+    else if (cadre_scan_is(key, "violations") && nested == 0)
+        read_details(scan, out, 1);
+    else
+        cadre_scan_skip(scan);
+}
+
+// Gemini: [{"reason"}, {"violations": [{"quotaId"}, ...]}, {"retryDelay"}, ...]
+static void read_details(cadre_scan *scan, failure *out, int nested)
+{
+    cadre_scan_text key;
+    if (!cadre_scan_array(scan))
+        return;
+    while (cadre_scan_item(scan)) {
+        if (!cadre_scan_object(scan))
+            continue;
+        while (cadre_scan_key(scan, &key))
+            read_detail_field(scan, key, out, nested);
+    }
+}
+
+// OpenRouter: the message is its own, "raw" is what the server behind it said.
+static void read_metadata(cadre_scan *scan, failure *out)
+{
+    cadre_scan_text key, raw;
+    if (!cadre_scan_object(scan))
+        return;
+    while (cadre_scan_key(scan, &key)) {
+        if (!cadre_scan_is(key, "raw"))
+            cadre_scan_skip(scan);
+        else if (cadre_scan_string(scan, &raw))
+            cadre_scan_copy(raw, out->raw, sizeof(out->raw));
+    }
+}
+
 static void read_failure(cadre_scan *scan, failure *out, int nested);
 
 static void read_failure_field(cadre_scan *scan, cadre_scan_text key, failure *out,
@@ -71,6 +139,10 @@ static void read_failure_field(cadre_scan *scan, cadre_scan_text key, failure *o
     else if (cadre_scan_is(key, "code") || cadre_scan_is(key, "type") ||
              cadre_scan_is(key, "status"))
         read_code(scan, out);
+    else if (cadre_scan_is(key, "details"))
+        read_details(scan, out, 0);
+    else if (cadre_scan_is(key, "metadata"))
+        read_metadata(scan, out);
     else
         cadre_scan_skip(scan);
 }
@@ -95,15 +167,34 @@ static void read_failure(cadre_scan *scan, failure *out, int nested)
     }
 }
 
+static void add_raw(failure *found)
+{
+    size_t used = strlen(found->message);
+    if (found->raw[0])
+        (void)snprintf(found->message + used, sizeof(found->message) - used, "%s%s",
+                       used > 0 ? ": " : "", found->raw);
+}
+
+static cadre_status tell(const failure *found, cadre_error *err)
+{
+    bool is_first = err != NULL && err->status == CADRE_OK;
+    cadre_status status =
+        cadre_fail_http(err, found->http_status, found->code, found->message);
+    if (is_first)
+        err->retry_after_ms = found->retry_after_ms;
+    return status;
+}
+
 cadre_status cadre_fail_error(cadre_error *err, int http_status, cadre_scan *scan)
 {
     failure found = {.http_status = http_status};
     cadre_scan start = *scan;
     read_failure(scan, &found, 1);
+    add_raw(&found);
     cadre_scan_text raw;
     if (found.message[0] == '\0' && cadre_scan_raw(&start, &raw))
         cadre_scan_copy(raw, found.message, sizeof(found.message));
-    return cadre_fail_http(err, found.http_status, found.code, found.message);
+    return tell(&found, err);
 }
 
 // A refused key is the mistake most often made; say where it comes from.
@@ -128,11 +219,12 @@ cadre_status cadre_fail_body(cadre_error *err, int http_status, const char *key_
     cadre_scan_type type = cadre_scan_peek(&scan);
     if (type == CADRE_SCAN_OBJECT || type == CADRE_SCAN_ARRAY)
         read_failure(&scan, &found, 0);
+    add_raw(&found);
     if (found.message[0] == '\0')
         (void)snprintf(found.message, sizeof(found.message), "%.*s%s",
                        (int)(len < SHOWN_BYTES ? len : SHOWN_BYTES), data,
                        len > SHOWN_BYTES ? "..." : "");
     if (found.http_status == 401)
         add_key_hint(key_env, &found);
-    return cadre_fail_http(err, found.http_status, found.code, found.message);
+    return tell(&found, err);
 }

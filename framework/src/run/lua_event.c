@@ -89,9 +89,17 @@ static void set_more(lua_State *lua, const cadre_event *event)
         break;
     case CADRE_EVENT_RETRY:
         set_error(lua, &event->u.retry.error);
+        if (*event->u.retry.next_model) {
+            set(lua, "model", event->u.retry.model);
+            set(lua, "next_model", event->u.retry.next_model);
+        }
         break;
     case CADRE_EVENT_ERROR:
         set_error(lua, &event->u.error);
+        break;
+    case CADRE_EVENT_WAIT:
+        set(lua, "model", event->u.wait.model);
+        set(lua, "reason", event->u.wait.reason);
         break;
     case CADRE_EVENT_STREAM_START:
     case CADRE_EVENT_MESSAGE_START:

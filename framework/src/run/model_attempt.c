@@ -2,7 +2,10 @@
 #include "run/model_attempt.h"
 
 #include "base/units.h"
+#include "base/utf8.h"
 #include "run/model_budget.h"
+#include "run/model_failover.h"
+#include "run/model_turn.h"
 #include "run/model_window.h"
 #include "run/recorded.h"
 #include "tree/birth.h"
@@ -11,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+
+#define MAX_QUOTED 280 // bytes of a failure that more is said of
 
 // --- Showing pieces ---
 
@@ -114,7 +119,7 @@ static cadre_status send_request(cdr_model_call *call, const cadre_http *http,
     await_attempt(call);
     if (call->paused_at != NULL)
         cdr_queue_forget(call->paused_at, &call->paused);
-    status = cdr_attempt_finish(call->attempt, &call->retry_after_ms, err);
+    status = cdr_attempt_finish(call->attempt, err);
     call->attempt = NULL;
     return status;
 }
@@ -198,23 +203,33 @@ static cadre_status play_recorded(cdr_model_call *call, cadre_error *err)
                               : status;
 }
 
+static cadre_status attempt_in_turn(cdr_model_call *call, cadre_error *err)
+{
+    cdr_turn turn;
+    call->request.model = call->model->full_name;
+    call->sink.usage = call->charged;
+    cadre_status status = cdr_model_turn_take(call, &turn, err);
+    if (status == CADRE_OK) {
+        call->sink.usage = (cadre_usage){.model_calls = 0};
+        if (call->recorded != NULL)
+            status = play_recorded(call, err);
+        if (status == CADRE_OK)
+            status = call->model->ops->answer != NULL ? attempt_own(call, err)
+                                                      : attempt_wire(call, err);
+        cdr_model_pay(call, status, err);
+    }
+    cdr_model_turn_end(call, &turn);
+    return status;
+}
+
 static cadre_status attempt_once(cdr_model_call *call, cadre_error *err)
 {
     cadre_status status = CADRE_OK;
-    call->retry_after_ms = -1;
-    call->sink.usage = (cadre_usage){.model_calls = 0};
     if (call->n_attempts++ > 0) // the first step was taken with the reservation
         status = take_next_step(call, err);
     if (status != CADRE_OK)
         return status;
-    if (call->request.script_step != NULL)
-        call->retry_after_ms = call->request.script_step->error_retry_after_ms;
-    if (call->recorded != NULL)
-        status = play_recorded(call, err);
-    if (status == CADRE_OK)
-        status = call->model->ops->answer != NULL ? attempt_own(call, err)
-                                                  : attempt_wire(call, err);
-    cdr_model_pay(call, status, err);
+    status = attempt_in_turn(call, err);
     cadre_status stopped = cdr_frame_stopped(call->frame, NULL);
     if (stopped != CADRE_OK) {
         cadre_error_clear(err);
@@ -238,25 +253,37 @@ static int64_t backoff_ms(const cdr_model_times *times, int failed)
     return wait / 2 + (wait / 2) * (int64_t)(dice % 1000) / 1000;
 }
 
-// How long to wait before the next attempt; fails when the server asks for too much.
+cadre_status cdr_model_give_up(cadre_error *failure, const char *why)
+{
+    size_t len = strlen(failure->text);
+    if (len > MAX_QUOTED)
+        len = cdr_utf8_prefix(failure->text, MAX_QUOTED);
+    snprintf(failure->text + len, sizeof failure->text - len, " (%s)", why);
+    return failure->status;
+}
+
+// How long to wait before the next attempt; fails when the server asks for too much,
+// and when the wait would outlast the call's own time.
 static cadre_status next_wait(cdr_model_call *call, cadre_error *failure, int64_t *wait)
 {
     const cdr_model_times *times = &call->model->times;
-    int64_t asked = call->retry_after_ms;
-    *wait = backoff_ms(times, call->frame->attempts);
-    if (asked > times->max_backoff_ms && asked > 0) {
-        char text[sizeof failure->text], wish[CDR_DURATION_TEXT_SIZE],
-            limit[CDR_DURATION_TEXT_SIZE];
-        snprintf(text, sizeof text, "%s", failure->text);
-        snprintf(failure->text, sizeof failure->text,
-                 "%.280s (the server asks to wait %s; retry.max_backoff is %s)", text,
-                 cdr_duration_text(asked, wish),
-                 cdr_duration_text(times->max_backoff_ms, limit));
-        return CADRE_EFAILED;
-    }
+    int64_t asked = failure->retry_after_ms;
+    int64_t left = cadre_frame_remaining_ms(call->frame);
+    char why[128], first[CDR_DURATION_TEXT_SIZE], second[CDR_DURATION_TEXT_SIZE];
+    *wait = backoff_ms(times, call->n_tries);
     if (asked > *wait)
         *wait = asked;
-    return CADRE_OK;
+    if (asked > times->max_backoff_ms) {
+        snprintf(why, sizeof why, "the server asks to wait %s; retry.max_backoff is %s",
+                 cdr_duration_text(asked, first),
+                 cdr_duration_text(times->max_backoff_ms, second));
+        return cdr_model_give_up(failure, why);
+    }
+    if (*wait < left)
+        return CADRE_OK;
+    snprintf(why, sizeof why, "not asked again: that is in %s, and %s is left",
+             cdr_duration_text(*wait, first), cdr_duration_text(left, second));
+    return cdr_model_give_up(failure, why);
 }
 
 void cdr_model_show_retry(cdr_model_call *call, const cadre_error *failure,
@@ -265,6 +292,8 @@ void cdr_model_show_retry(cdr_model_call *call, const cadre_error *failure,
     cadre_event event = {.type = CADRE_EVENT_RETRY};
     event.u.retry.attempt = call->frame->attempts;
     event.u.retry.wait_ms = wait_ms;
+    event.u.retry.model = call->model->name;
+    event.u.retry.next_model = "";
     event.u.retry.error =
         (cadre_error_info){failure->error_class, failure->retryable, failure->text,
                            call->delta.agent, call->delta.frame_id};
@@ -291,8 +320,10 @@ static cadre_status attempt_again(cdr_model_call *call, cadre_error *failure)
     cadre_status status = next_wait(call, failure, &wait);
     if (status != CADRE_OK)
         return status;
+    cdr_model_turn_pause(call, failure->retry_after_ms, failure->error_class);
     cdr_model_show_retry(call, failure, wait);
     cadre_error_clear(failure);
+    call->n_tries++;
     // The millisecond it starts in may be nearly over, and a server's wish is
     // a minimum.
     status = cadre_frame_sleep(call->frame, wait + 1, failure);
@@ -306,7 +337,8 @@ static bool was_last(const cdr_model_call *call)
     return step != NULL && step->error_class != CADRE_CLASS_NONE;
 }
 
-cadre_status cdr_model_attempt(cdr_model_call *call, cadre_error *failure)
+// Attempts at the call's model.
+static cadre_status attempt_model(cdr_model_call *call, cadre_error *failure)
 {
     int max = call->model->times.max_attempts;
     cadre_status status = cdr_frame_stopped(call->frame, failure);
@@ -315,9 +347,31 @@ cadre_status cdr_model_attempt(cdr_model_call *call, cadre_error *failure)
         if (status == CADRE_OK)
             return CADRE_OK;
         if (!failure->retryable || call->frame->mark != CDR_MARK_NONE ||
-            call->frame->attempts >= max || was_last(call))
+            call->n_tries >= max || was_last(call))
             return status;
         status = attempt_again(call, failure);
     }
     return status;
+}
+
+cadre_status cdr_model_attempt(cdr_model_call *call, cadre_error *failure)
+{
+    bool is_first = call->n_attempts == 0 && call->model == call->first;
+    call->n_tries = is_first ? call->frame->attempts : 1;
+    if (call->model != call->first)
+        cdr_model_failover_tell(call);
+    for (;;) {
+        cadre_status status = attempt_model(call, failure);
+        if (status == CADRE_OK) {
+            cdr_model_failover_end(call);
+            return CADRE_OK;
+        }
+        bool must_stop = cdr_frame_stopped(call->frame, NULL) != CADRE_OK;
+        if (must_stop || !cdr_model_failover_next(call, failure))
+            return status;
+        cadre_error_clear(failure);
+        status = cdr_model_attempt_reserve(call, failure);
+        if (status != CADRE_OK)
+            return status;
+    }
 }

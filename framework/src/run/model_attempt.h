@@ -1,11 +1,13 @@
-// The attempts of a model call: one after the other, until one is whole.
+// The attempts of a model call: one after the other, until one is whole, at its model
+// and then at the fallbacks of that (run/model_failover.h).
 //
 // Rules:
-// 1. An attempt is sent after the commit that reserved it. What comes of it is shown at
+// 1. An attempt is sent after the commit that reserved it, when it is its turn
+//    (run/model_turn.h). What comes of it is shown at
 //    once; the network is paused while nobody takes that.
 // 2. A mark or a deadline closes the transfer.
 // 3. Between two attempts is a wait: what the server asks for, within the model's
-//    limits, or twice the wait before.
+//    limits, or twice the wait before. None is begun that the call has no time for.
 // 4. A scripted model takes its step when the attempt is reserved.
 // 5. An attempt that failed is charged as any, with the usage that the server told.
 //
@@ -23,6 +25,9 @@ cadre_status cdr_model_take_step_locked(cdr_model_call *call, cadre_error *err);
 
 // Shows an event of the call that is not stored.
 void cdr_model_show(cdr_model_call *call, cadre_event *event);
+
+// Adds to a failure why it stays at that; returns its status.
+cadre_status cdr_model_give_up(cadre_error *failure, const char *why);
 
 // Tells that another attempt follows, after so long.
 void cdr_model_show_retry(cdr_model_call *call, const cadre_error *failure,

@@ -7,6 +7,7 @@
 #include "run/model_answer.h"
 #include "run/model_attempt.h"
 #include "run/model_budget.h"
+#include "run/model_failover.h"
 #include "run/model_record.h"
 #include "run/model_window.h"
 #include "run/output.h"
@@ -50,7 +51,6 @@ static cadre_status prepare(cdr_model_call *call, const cadre_model_call *asked,
                         .n_tools = call->offer.count,
                         .api_key = "",
                         .agent = call->agent->name,
-                        .model = call->model->full_name,
                         .output_schema = cdr_frame_output_schema(call->agent),
                         .output_name = ""};
     if (call->request.output_schema != NULL)
@@ -119,7 +119,7 @@ static cadre_status reserve(cdr_model_call *call, const char *key, cadre_error *
     cdr_tree *tree = agent->tree;
     cdr_entered how = CDR_ENTERED_NEW;
     cdr_birth birth = {.kind = CDR_FRAME_MODEL,
-                       .name = call->model->name,
+                       .name = call->first->name,
                        .agent = agent->agent,
                        .key = key,
                        .is_pending = call->hook.is_given,
@@ -168,6 +168,7 @@ static void name_failure(const cdr_model_call *call, cadre_error *failure)
         cadre_fail_class(failure, bare.status, bare.error_class, bare.retryable,
                          "agent '%s': model '%s': %s", call->agent->name,
                          call->model->name, bare.text);
+    cdr_model_failover_name(call, failure);
 }
 
 // A call whose answer ends the program each time is not made for ever.
@@ -182,11 +183,11 @@ static cadre_status check_restarts(const cdr_model_call *call, cadre_error *fail
                       call->agent->name, call->model->name, restarts);
 }
 
-// What was too long for the model is tried once more, shorter.
+// What was too long for one of the models is tried once more, shorter.
 static cadre_status attempt(cdr_model_call *call, cadre_error *failure)
 {
     cadre_status status = cdr_model_attempt(call, failure);
-    while (status != CADRE_OK && failure->error_class == CADRE_CLASS_CONTEXT_LENGTH &&
+    while (status != CADRE_OK && call->was_too_long &&
            call->frame->mark == CDR_MARK_NONE) {
         status = cdr_model_window_shorten(call, failure);
         if (status != CADRE_OK)
@@ -289,8 +290,10 @@ static cadre_status make(cdr_model_call *call, const cadre_model_call *asked,
         cdr_mutex_unlock(&tree->mu);
         status = prepare(call, asked, err);
     }
-    if (status == CADRE_OK && !call->hook.is_given)
+    if (status == CADRE_OK && !call->hook.is_given) {
+        cdr_model_failover_start(call);
         status = cdr_model_claim(call, call->agent, err);
+    }
     if (status == CADRE_OK)
         status = write_asked(call, err);
     if (status == CADRE_OK)
@@ -355,6 +358,7 @@ cadre_status cadre_frame_ask_model(cadre_frame *frame, const cadre_model_call *a
         return cdr_model_record_use(frame, record, asked, answer, err);
     cdr_model_call call = {.agent = frame,
                            .model = asked->model,
+                           .first = asked->model,
                            .max_history_tokens = asked->max_history_tokens,
                            .is_recalled = is_recalled,
                            .is_shortened = is_recalled && !asked->model->is_scripted};

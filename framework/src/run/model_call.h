@@ -18,13 +18,19 @@
 
 // Everything one call needs, on the stack of its strand.
 typedef struct cdr_model_call {
-    cadre_frame *agent; // who asks
-    cadre_frame *frame; // the model frame
-    const cadre_model *model;
+    cadre_frame *agent;       // who asks
+    cadre_frame *frame;       // the model frame
+    const cadre_model *model; // that is asked now
+    const cadre_model *first; // that the agent names: its fallbacks are asked, too
+    unsigned tried;           // bits: whether it and each of its fallbacks was asked
+    int n_tries;              // of `model`, the one under way included
+    int64_t cools_ms;         // for how long `first` was passed over
+    cadre_error_class cools_for;
     cdr_model_hook hook;
     cdr_prompt *prompt; // of the agent's frame
     size_t n_said;      // items of its view that were said; hooks have added the others
     int64_t max_history_tokens;
+    bool was_too_long; // for one of those asked since its history was last cut
     bool is_shortened; // the window, since what was sent had been too long
     bool is_recalled;  // and that is in the record of a run that was cut
     cdr_arena arena;   // of the offered tools
@@ -42,8 +48,7 @@ typedef struct cdr_model_call {
     int pending;
     cadre_usage charged; // what its attempts have used and cost
     cdr_claim claim;     // of the attempt that is made; run/model_budget.h
-    int64_t retry_after_ms;
-    int n_attempts; // in this process
+    int n_attempts;      // in this process
     int *script_at; // where the next scripted step is taken: the tree's, or its own
     int own_at;
     const cdr_recorded *recorded; // what a recording has for it; NULL: nothing

@@ -1,13 +1,11 @@
 // See model_window.h.
 #include "run/model_window.h"
 
-#include "base/utf8.h"
 #include "run/model_attempt.h"
+#include "run/model_failover.h"
 
 #include <stdio.h>
-#include <string.h>
 
-#define MAX_QUOTED 280 // bytes of a failure that more is said of
 #define LIMIT "max_tokens"
 
 // --- The record ---
@@ -94,13 +92,12 @@ cadre_status cdr_model_window_open(cdr_model_call *call, size_t n_said,
 
 // --- Once more ---
 
+// `why` belongs to a failure that is about the length.
 static cadre_status give_up(cadre_error *failure, const char *why)
 {
-    size_t len = strlen(failure->text);
-    if (len > MAX_QUOTED)
-        len = cdr_utf8_prefix(failure->text, MAX_QUOTED);
-    snprintf(failure->text + len, sizeof failure->text - len, " (%s)", why);
-    return failure->status;
+    return failure->error_class == CADRE_CLASS_CONTEXT_LENGTH
+               ? cdr_model_give_up(failure, why)
+               : failure->status;
 }
 
 // Leaves out half. Refused: there is nothing that could go.
@@ -142,7 +139,7 @@ cadre_status cdr_model_window_shorten(cdr_model_call *call, cadre_error *failure
 {
     cadre_error err = CADRE_ERROR_INIT;
     cadre_status status = CADRE_OK;
-    if (failure->error_class != CADRE_CLASS_CONTEXT_LENGTH || call->recorded != NULL)
+    if (call->recorded != NULL)
         return failure->status;
     if (call->is_shortened)
         return give_up(failure, "also with half of its history; max_history_tokens "
@@ -156,6 +153,7 @@ cadre_status cdr_model_window_shorten(cdr_model_call *call, cadre_error *failure
                                 "max_history_tokens would not help");
     if (status == CADRE_OK) {
         cdr_model_show_retry(call, failure, 0);
+        cdr_model_failover_start(call);
         status = cdr_model_attempt_reserve(call, &err);
     }
     *failure = err;

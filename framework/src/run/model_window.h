@@ -4,10 +4,9 @@
 // Rules:
 // 1. What must stay and is longer than max_history_tokens fails the call before
 //    anything is sent.
-// 2. A call that fails with class context_length is tried once more with at most half
-// of
-//    the history it was sent with. That is a further attempt of it, whatever `retry`
-//    says, and a `retry` event tells of it.
+// 2. A call that fails, at one of its models with class context_length, is tried once
+//    more with at most half of the history it was sent with. That is a further attempt
+//    of it, whatever `retry` says, and a `retry` event tells of it.
 // 3. The frame keeps to that half in its later turns. It is recorded as a step that has
 //    ended, "history/<turn>" of the agent, before the second attempt is sent: a resume
 //    sends as much as the first run would have.

@@ -118,6 +118,7 @@ static void tell_retry_locked(cadre_frame *child, const cdr_attempts *before)
     event.u.retry.attempt = before->nth;
     event.u.retry.error = cdr_failure_info(ending_of(before).failure);
     event.u.retry.wait_ms = child->agent->retry.backoff_ms;
+    event.u.retry.model = event.u.retry.next_model = "";
     cdr_outbox_event_locked(child, &event, NULL, false);
 }
 

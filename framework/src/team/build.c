@@ -27,6 +27,33 @@ cdr_at cdr_at_part(cadre_team *team, const cdr_at *at, const char *format, ...)
     return part;
 }
 
+// A limit that was given; 0 for none and for what is told.
+static int checked_rate(cadre_model *model, int given, const char *field)
+{
+    if (given >= 0 && given <= CDR_MAX_RATE)
+        return given;
+    if (given == CADRE_UNLIMITED)
+        return 0;
+    cdr_at place = cdr_at_part(model->team, &model->at, ": %s", field);
+    cdr_team_problem(model->team, &place, "expected 1 to %d, or 0 for no limit, got %d",
+                     CDR_MAX_RATE, given);
+    model->is_flawed = true;
+    return 0;
+}
+
+static void set_fallbacks(cadre_model *model, cadre_names names)
+{
+    cadre_team *team = model->team;
+    if (names.count > CDR_MAX_FALLBACKS) {
+        cdr_at place = cdr_at_part(team, &model->at, ": fallback");
+        cdr_team_problem(team, &place, "expected at most %d names, got %zu",
+                         CDR_MAX_FALLBACKS, names.count);
+        model->is_flawed = true;
+        return;
+    }
+    cdr_building_add_names(team, &model->fallback_refs, &names, &model->at, "fallback");
+}
+
 #define MAX_PRICE INT64_C(1000000000000) // a million dollars, as in files
 
 static int64_t checked_price(cadre_model *model, const char *field, int64_t given)
@@ -67,6 +94,10 @@ void cadre_team_add_model(cadre_team *team, const cadre_model_settings *given)
         return;
     model->base_url = cdr_team_text(team, settings.base_url);
     model->api_key_env = cdr_team_text(team, settings.api_key_env);
+    model->rpm = checked_rate(model, settings.rpm, "rpm");
+    model->max_concurrency =
+        checked_rate(model, settings.max_concurrency, "max_concurrency");
+    set_fallbacks(model, settings.fallback);
     set_price(model, settings.price);
     cdr_at place = cdr_at_part(team, &at, ": model");
     cdr_options_check check = {.team = team, .at = &model->at};

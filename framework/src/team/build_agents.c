@@ -8,19 +8,6 @@
 
 #include <string.h>
 
-static void add_names(cadre_team *team, cdr_name_refs *refs, const cadre_names *names,
-                      const cdr_at *at, const char *part)
-{
-    for (size_t i = 0; i < names->count; i++) {
-        cdr_at place = cdr_at_part(team, at, ": %s[%zu]", part, i);
-        if (names->items[i])
-            cdr_name_refs_add(team, refs, names->items[i], CADRE_HISTORY_DEFAULT,
-                              &place);
-        else
-            cdr_team_problem(team, &place, "expected a name, got NULL");
-    }
-}
-
 static void set_ref(cadre_team *team, cdr_name_ref *ref, const char *name,
                     const cdr_at *at, const char *part)
 {
@@ -206,8 +193,9 @@ cadre_agent *cadre_team_add_llm(cadre_team *team, const cadre_llm *given)
         agent->info.description = cdr_team_text(team, llm.description);
     set_ref(team, &agent->model_ref, llm.model, &agent->at, "model");
     set_ref(team, &agent->fallback_ref, llm.loop_fallback, &agent->at, "loop_fallback");
-    add_names(team, &agent->tool_refs, &llm.tools, &agent->at, "tools");
-    add_names(team, &agent->handoff_refs, &llm.handoffs, &agent->at, "handoffs");
+    cdr_building_add_names(team, &agent->tool_refs, &llm.tools, &agent->at, "tools");
+    cdr_building_add_names(team, &agent->handoff_refs, &llm.handoffs, &agent->at,
+                           "handoffs");
     agent->instructions_at = cdr_at_part(team, &agent->at, ": instructions");
     agent->timeout_ms = cdr_building_time(team, llm.timeout_ms, 0, &agent->at);
     agent->quiet = llm.quiet;
@@ -235,7 +223,8 @@ cadre_agent *cadre_team_add_topology(cadre_team *team, const char *type,
     if (topology.description)
         agent->info.description = cdr_team_text(team, topology.description);
     set_ref(team, &agent->entry_ref, topology.entry, &agent->at, "entry");
-    add_names(team, &agent->member_refs, &topology.members, &agent->at, "members");
+    cdr_building_add_names(team, &agent->member_refs, &topology.members, &agent->at,
+                           "members");
     agent->timeout_ms = cdr_building_time(team, topology.timeout_ms, 0, &agent->at);
     agent->quiet = topology.quiet;
     set_output_key(agent, topology.output_key);
@@ -269,8 +258,10 @@ cadre_agent *cadre_team_add_function(cadre_team *team, const cadre_function *giv
     agent->hooks = cdr_building_hooks(team, function.hooks);
     set_budget(agent, &function.budget);
     agent->retry = checked_retry(team, function.retry, &agent->at);
-    add_names(team, &agent->member_refs, &function.members, &agent->at, "members");
-    add_names(team, &agent->handoff_refs, &function.handoffs, &agent->at, "handoffs");
+    cdr_building_add_names(team, &agent->member_refs, &function.members, &agent->at,
+                           "members");
+    cdr_building_add_names(team, &agent->handoff_refs, &function.handoffs, &agent->at,
+                           "handoffs");
     set_agent_options(agent, NULL);
     return agent;
 }

@@ -54,6 +54,20 @@ cdr_at cdr_building_place(cadre_team *team, const char *kind, const char *name)
     return cdr_at_part(team, &at, " %s", cdr_brief_text(brief, name, '\''));
 }
 
+void cdr_building_add_names(cadre_team *team, cdr_name_refs *refs,
+                            const cadre_names *names, const cdr_at *at,
+                            const char *part)
+{
+    for (size_t i = 0; i < names->count; i++) {
+        cdr_at place = cdr_at_part(team, at, ": %s[%zu]", part, i);
+        if (names->items[i])
+            cdr_name_refs_add(team, refs, names->items[i], CADRE_HISTORY_DEFAULT,
+                              &place);
+        else
+            cdr_team_problem(team, &place, "expected a name, got NULL");
+    }
+}
+
 int64_t cdr_building_time(cadre_team *team, int64_t given, int64_t otherwise,
                           const cdr_at *at)
 {

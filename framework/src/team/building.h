@@ -24,6 +24,11 @@ bool cdr_building_has_name(cadre_team *team, const char *name, const char *macro
 // The place of a thing made in C: only what it is called.
 cdr_at cdr_building_place(cadre_team *team, const char *kind, const char *name);
 
+// Adds names to those that are resolved by sealing; NULL ones are told.
+void cdr_building_add_names(cadre_team *team, cdr_name_refs *refs,
+                            const cadre_names *names, const cdr_at *at,
+                            const char *part);
+
 // A timeout that was given, or `otherwise` for 0 and what is told.
 int64_t cdr_building_time(cadre_team *team, int64_t given, int64_t otherwise,
                           const cdr_at *at);

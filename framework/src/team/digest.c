@@ -196,6 +196,17 @@ static uint64_t texts_of_hooks(const cdr_hook_set *set)
     return sum;
 }
 
+// Who may answer in place of a model.
+static uint64_t add_fallbacks(uint64_t hash, const cadre_model *model)
+{
+    for (size_t i = 0; model && i < model->n_fallbacks; i++) {
+        const cadre_model *fallback = model->fallbacks[i];
+        hash = add_text(add_text(hash, fallback->provider), fallback->model);
+        hash = add_number(hash, fallback->options_digest);
+    }
+    return hash;
+}
+
 static uint64_t texts_of(const cadre_agent *agent, uint64_t options)
 {
     uint64_t hash = add_text(START, agent->info.name);
@@ -208,6 +219,7 @@ static uint64_t texts_of(const cadre_agent *agent, uint64_t options)
     hash = add_text(hash, agent->model ? agent->model->provider : "");
     hash = add_text(hash, agent->model ? agent->model->model : "");
     hash = add_number(hash, agent->model ? agent->model->options_digest : 0);
+    hash = add_fallbacks(hash, agent->model);
     if (agent->hook_set)
         hash = add_number(hash, texts_of_hooks(agent->hook_set));
     return spread(add_number(hash, has_options_in_shape(agent) ? 0 : options));

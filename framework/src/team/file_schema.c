@@ -34,6 +34,7 @@
     "\"maximum\": 1000000000000}, "                                                    \
     "\"max_time\": " A_YEAR "}, " NOTES "}"
 #define FREE "\"patternProperties\": {\"^x-\": true}"
+#define RATE LIMIT("100000")
 #define CALLS LIMIT("1000000000")
 #define DEPTH LIMIT("1000000")
 #define A_FILE "{\"type\": \"string\", \"format\": \"path\"}"
@@ -107,6 +108,10 @@ static const char model_text[] =
     "  \"api_key_env\": {\"type\": \"string\"},"
     "  \"timeout\": " A_DAY ","
     "  \"idle_timeout\": " A_DAY ","
+    "  \"fallback\": {\"type\": \"array\", \"maxItems\": 16,"
+    "    \"items\": {\"type\": \"string\"}},"
+    "  \"rpm\": " RATE ","
+    "  \"max_concurrency\": " RATE ","
     "  \"retry\": {\"type\": \"object\", \"properties\": {"
     "    \"attempts\": {\"type\": \"integer\", \"minimum\": 1, \"maximum\": 100},"
     "    \"backoff\": " A_DAY ","

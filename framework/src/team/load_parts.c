@@ -254,6 +254,13 @@ static void load_times(cdr_model_times *times, const json_t *read)
         cdr_load_integer(retry, "max_backoff", times->max_backoff_ms);
 }
 
+// 0: none, also where `unlimited` says so.
+static int load_limit(const json_t *read, const char *key)
+{
+    int64_t limit = cdr_load_integer(read, key, 0);
+    return limit > 0 ? (int)limit : 0;
+}
+
 static void load_price(cdr_price *price, const json_t *read)
 {
     if (!json_is_object(read))
@@ -277,6 +284,9 @@ void cdr_load_model(cdr_loader *loader, const cdr_entry *entry)
     model->api_key_env =
         cdr_team_text(loader->team, cdr_load_text(entry->read, "api_key_env"));
     load_times(&model->times, entry->read);
+    load_refs(loader, &model->fallback_refs, entry, "fallback");
+    model->rpm = load_limit(entry->read, "rpm");
+    model->max_concurrency = load_limit(entry->read, "max_concurrency");
     load_price(&model->price, json_object_get(entry->read, "price"));
     cdr_at at = cdr_load_member_at(loader, entry, "model");
     model->is_flawed |= !target;

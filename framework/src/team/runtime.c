@@ -5,6 +5,7 @@
 
 #include "base/brief.h"
 #include "base/buf.h"
+#include "net/governor.h"
 #include "team/kinds.h"
 #include "team/settings.h"
 #include "team/sized.h"
@@ -101,6 +102,7 @@ cadre_status cadre_runtime_open(const cadre_runtime_config *config, cadre_runtim
     cadre_runtime *runtime = calloc(1, sizeof(*runtime));
     if (!runtime)
         return cadre_fail(err, CADRE_ENOMEM, "no memory for a runtime");
+    cdr_governors_ref();
     cdr_mutex_init(&runtime->mu);
     cdr_watch_init(&runtime->watch);
     cdr_background_init(&runtime->background);
@@ -131,6 +133,7 @@ void cadre_runtime_close(cadre_runtime *runtime)
     free(runtime->models.items);
     free(runtime->holder);
     cdr_mutex_fini(&runtime->mu);
+    cdr_governors_unref();
     free(runtime);
 }
 

@@ -14,9 +14,10 @@ static const char **list_texts(cadre_team *team, cdr_problems *problems)
 static void seal(cadre_team *team)
 {
     static void (*const steps[])(cdr_sealing *) = {
-        cdr_seal_names,   cdr_seal_order,  cdr_seal_edges,  cdr_seal_models,
-        cdr_seal_budgets, cdr_seal_script, cdr_seal_inputs, cdr_seal_instances,
-        cdr_seal_state,   cdr_seal_shapes, cdr_seal_notes,  cdr_seal_digests,
+        cdr_seal_names,     cdr_seal_fallbacks, cdr_seal_order,  cdr_seal_edges,
+        cdr_seal_models,    cdr_seal_budgets,   cdr_seal_script, cdr_seal_inputs,
+        cdr_seal_instances, cdr_seal_state,     cdr_seal_shapes, cdr_seal_notes,
+        cdr_seal_digests,
     };
     cdr_sealing sealing = {.team = team};
     for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {

@@ -10,7 +10,7 @@ static void check_team(cadre_team *team)
 {
     for (size_t i = 0; i < team->n_models; i++) {
         const cadre_model *model = team->models[i];
-        if (model->is_used && !has_price(model))
+        if (cdr_model_is_asked(model) && !has_price(model))
             cdr_team_problem(team, &team->budget_at,
                              "model '%s' has no price; give it one (price), or leave "
                              "max_cost out",
@@ -23,8 +23,13 @@ static void check_team(cadre_team *team)
 static const cadre_model *find_unpriced(const cadre_agent *agent,
                                         const cadre_model *const *unpriced)
 {
-    if (!has_price(agent->model))
-        return agent->model;
+    const cadre_model *model = agent->model;
+    if (!has_price(model))
+        return model;
+    for (size_t i = 0; model && i < model->n_fallbacks; i++) {
+        if (!has_price(model->fallbacks[i]))
+            return model->fallbacks[i];
+    }
     for (size_t i = 0; i < agent->members.count; i++) {
         const cadre_model *found = unpriced[agent->members.items[i]->index];
         if (found)
@@ -62,7 +67,7 @@ cadre_status cdr_team_check_prices(const cadre_team *team, cadre_error *err)
 {
     for (size_t i = 0; i < team->n_models; i++) {
         const cadre_model *model = team->models[i];
-        if (model->is_used && !model->price.is_known)
+        if (cdr_model_is_asked(model) && !model->price.is_known)
             return cadre_fail_class(err, CADRE_ECONFIG, CADRE_CLASS_CONFIG, false,
                                     "model '%s' has no price, and the run's budget has "
                                     "a max_cost: give it one (price)",

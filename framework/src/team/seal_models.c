@@ -4,6 +4,7 @@
 
 #include "base/brief.h"
 #include "base/url_text.h"
+#include "net/governor.h"
 #include "team/build.h"
 #include "team/environment.h"
 #include "team/runtime.h"
@@ -148,6 +149,17 @@ static void resolve(cadre_model *model)
     }
 }
 
+// Who asks the same has the same one, in all teams of the process.
+static void take_governor(cadre_model *model)
+{
+    if (!cdr_model_is_asked(model) || model->is_scripted || model->is_flawed)
+        return;
+    const cdr_governor_name name = {model->team->runtime->clock, model->provider,
+                                    model->base_url, model->model, model->api_key_env};
+    model->governor = cdr_governor_ref(&name, model->rpm);
+    model->team->problems.no_memory |= !model->governor;
+}
+
 void cdr_seal_models(cdr_sealing *sealing)
 {
     cadre_team *team = sealing->team;
@@ -162,6 +174,7 @@ void cdr_seal_models(cdr_sealing *sealing)
             model->ops->options_schema, model->options, &model->options_digest);
         model->max_output_tokens = max_output_of(model);
         resolve(model);
+        take_governor(model);
     }
 }
 
@@ -186,7 +199,7 @@ cadre_status cdr_team_check_keys(const cadre_team *team, cadre_error *err)
     cadre_status status = CADRE_OK;
     for (size_t i = 0; i < team->n_models && status == CADRE_OK; i++) {
         const cadre_model *model = team->models[i];
-        if (model->is_used && !model->is_scripted && *model->api_key_env)
+        if (cdr_model_is_asked(model) && !model->is_scripted && *model->api_key_env)
             status = check_key(model, err);
     }
     return status;

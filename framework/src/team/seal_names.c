@@ -90,7 +90,7 @@ static cadre_model *make_model(cadre_team *team, const cdr_name_ref *ref)
 }
 
 // A model that the team names wins over provider/model.
-static cadre_model *find_model(cdr_sealing *sealing, const cdr_name_ref *ref)
+cadre_model *cdr_sealing_find_model(cdr_sealing *sealing, const cdr_name_ref *ref)
 {
     cadre_team *team = sealing->team;
     const json_t *position = json_object_get(team->model_index, ref->name);
@@ -119,7 +119,7 @@ static void resolve_model(cdr_sealing *sealing, cadre_agent *agent)
             cdr_agent_problem(agent, "no model; write model: provider/model");
         return;
     }
-    cadre_model *model = find_model(sealing, ref);
+    cadre_model *model = cdr_sealing_find_model(sealing, ref);
     if (model) {
         model->is_used = true;
         agent->is_flawed |= model->is_flawed;

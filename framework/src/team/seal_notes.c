@@ -78,7 +78,7 @@ static void note_models(cadre_team *team)
 {
     for (size_t i = 0; i < team->n_models; i++) {
         const cadre_model *model = team->models[i];
-        if (!model->is_used)
+        if (!cdr_model_is_asked(model))
             cdr_team_note(team, &model->at, "model '%s' is never used", model->name);
     }
 }

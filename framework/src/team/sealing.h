@@ -18,6 +18,9 @@ typedef struct cdr_sealing {
 // Turns the names that agents wrote into pointers, and makes models of provider/model.
 void cdr_seal_names(cdr_sealing *sealing);
 
+// The same for the fallbacks of models.
+void cdr_seal_fallbacks(cdr_sealing *sealing);
+
 // Orders the agents; tells of those that contain themselves.
 void cdr_seal_order(cdr_sealing *sealing);
 
@@ -54,6 +57,9 @@ void cdr_seal_digests(cdr_sealing *sealing);
 
 // Appends the names of members, as many as a message has room for: "a, b, ...".
 void cdr_sealing_list_members(cdr_buf *text, cadre_agents members);
+
+// The model of that name: one of the team, else made of provider/model. NULL: told.
+cadre_model *cdr_sealing_find_model(cdr_sealing *sealing, const cdr_name_ref *ref);
 
 // The names of all agents, models and tools written in the team, for messages.
 const char *const *cdr_sealing_agent_names(cdr_sealing *sealing);

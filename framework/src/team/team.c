@@ -6,6 +6,7 @@
 
 #include "base/brief.h"
 #include "base/schema.h"
+#include "net/governor.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -72,6 +73,7 @@ static void free_model(cadre_model *model)
     if (model->state && model->ops->fini)
         model->ops->fini(model->state);
     free(model->state);
+    cdr_governor_unref(model->governor);
     json_decref(model->options);
 }
 

@@ -115,12 +115,27 @@ struct cadre_model {
     json_t *options;         // owned
     uint64_t options_digest; // of those written; the script has none
     cdr_model_times times;
-    cdr_price price;           // kept where the script stands in for it
-    int64_t max_output_tokens; // of one answer; 0: not said; kept as well
-    bool is_used;              // by an agent of the team
-    bool is_scripted;          // answers come from the team's script
-    bool is_flawed;            // as of agents
+    cdr_price price;               // kept where the script stands in for it
+    int64_t max_output_tokens;     // of one answer; 0: not said; kept as well
+    int rpm, max_concurrency;      // 0: no limit
+    cdr_name_refs fallback_refs;   // as written
+    const cadre_model **fallbacks; // asked in that order when it fails for good
+    size_t n_fallbacks;
+    struct cdr_governor *governor; // net/governor.h; NULL: not used, or scripted
+    bool is_used;                  // by an agent of the team
+    bool is_fallback;              // of one that is used
+    bool is_scripted;              // answers come from the team's script
+    bool is_flawed;                // as of agents
 };
+
+// By an agent, at first or as a fallback.
+static inline bool cdr_model_is_asked(const cadre_model *model)
+{
+    return model->is_used || model->is_fallback;
+}
+
+#define CDR_MAX_RATE 100000  // of rpm and max_concurrency
+#define CDR_MAX_FALLBACKS 16 // of a model
 
 #define CDR_TOOL_TIMEOUT_MS INT64_C(60000) // where none is written
 

@@ -51,6 +51,6 @@ const char *cadre_event_type_name(cadre_event_type type)
         "stream_start",    "frame_start", "frame_end", "message_start", "text_delta",
         "reasoning_delta", "message_end", "tool_call", "tool_progress", "tool_result",
         "transfer",        "escalate",    "interrupt", "state_delta",   "retry",
-        "error",           "stream_end"};
+        "error",           "stream_end",  "wait"};
     return WORD(words, type);
 }

@@ -100,6 +100,8 @@ static void add_own_texts(text_list *texts, cadre_event *e)
         break;
     case CADRE_EVENT_RETRY:
         add_error_texts(texts, &e->u.retry.error);
+        add_text(texts, &e->u.retry.model);
+        add_text(texts, &e->u.retry.next_model);
         break;
     case CADRE_EVENT_ERROR:
         add_error_texts(texts, &e->u.error);
@@ -107,6 +109,10 @@ static void add_own_texts(text_list *texts, cadre_event *e)
     case CADRE_EVENT_STREAM_END:
         add_text(texts, &e->u.stream_end.output);
         add_error_texts(texts, &e->u.stream_end.error);
+        break;
+    case CADRE_EVENT_WAIT:
+        add_text(texts, &e->u.wait.model);
+        add_text(texts, &e->u.wait.reason);
         break;
     case CADRE_EVENT_MESSAGE_END:
         break;

@@ -17,7 +17,8 @@ CADRE_API cadre_status cadre_fail_http(cadre_error *err, int http_status,
 
 // Fails with what an error says that `scan` stands before: an object with `message` or
 // `detail` and `code`, `type` or `status`, a text, or a list of these. A number as code
-// counts as the status where the answer had one of success. Returns what to return.
+// counts as the status where the answer had one of success. How long the provider asks
+// to wait goes to `err`. Returns what to return.
 CADRE_API cadre_status cadre_fail_error(cadre_error *err, int http_status,
                                         cadre_scan *scan);
 
