@@ -159,17 +159,17 @@ static cadre_status end_of(cadre_frame *frame, const cadre_answer *answer,
 }
 
 // One that does not fit the schema that it must fit is asked for once more. `*again`:
-// it is; else what is returned is what `run` returns.
+// it is; else what is returned is what `run` returns. `problem` is empty: a thread that
+// waits keeps its stack, and errors are large.
 static cadre_status settle(loop *it, const cadre_answer *answer, bool *again,
-                           cadre_error *err)
+                           cadre_error *problem, cadre_error *err)
 {
-    cadre_error problem = CADRE_ERROR_INIT;
-    cadre_status status = cadre_frame_take_answer(it->frame, answer, &problem);
+    cadre_status status = cadre_frame_take_answer(it->frame, answer, problem);
     if (status == CADRE_OK)
         return end_of(it->frame, answer, err);
     if (status != CADRE_EINVAL)
-        return cadre_fail_class(err, status, problem.error_class, problem.retryable,
-                                "%s", problem.text);
+        return cadre_fail_class(err, status, problem->error_class, problem->retryable,
+                                "%s", problem->text);
     if (it->is_corrected || !has_turn_left(it))
         return cadre_fail_class(
             err, CADRE_EFAILED, CADRE_CLASS_BAD_RESPONSE, false,
@@ -177,12 +177,12 @@ static cadre_status settle(loop *it, const cadre_answer *answer, bool *again,
             name_of(it->frame),
             it->is_corrected ? "nor did the one before"
                              : "and no turn is left to correct it (max_turns)",
-            problem.text);
+            problem->text);
     const char *text = cadre_frame_printf(
         it->frame,
         "Your answer does not fit what is expected of it: %s\n\n"
         "Answer again, with the whole corrected JSON and no other text.",
-        problem.text);
+        problem->text);
     it->is_corrected = true;
     *again = true;
     return text == NULL ? cadre_fail(err, CADRE_ENOMEM, "no memory for a correction")
@@ -213,7 +213,7 @@ static cadre_status llm_run(void *state, cadre_frame *frame, cadre_error *err)
         if (answer.message->n_tool_calls == 0 && cadre_frame_goes_on(frame))
             continue;
         if (answer.message->n_tool_calls == 0) {
-            status = settle(&it, &answer, &again, err);
+            status = settle(&it, &answer, &again, &failure, err);
             if (!again || status != CADRE_OK)
                 return status;
             continue;

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#define FEW_FACTS 16U
+#define FEW_FACTS 8U
 #define ALL_SHELVES UINT64_MAX
 
 // One commit or post under way.

@@ -35,7 +35,8 @@ void cdr_http_rewind(cadre_http *http, size_t n_turns, bool keeps)
     http->body.failed = false;
     cdr_arena_fini(&http->arena);
     http->url = NULL;
-    http->n_headers = 0;
+    http->headers = NULL;
+    http->n_headers = http->headers_capacity = 0;
     http->keeps = keeps;
     http->failed = false;
 }
@@ -81,6 +82,23 @@ void cadre_http_set_url(cadre_http *http, const char *format, ...)
         http->failed = true;
 }
 
+// Those that were outgrown stay in the arena: there are few, and it goes soon.
+static bool reserve_header(cadre_http *http)
+{
+    if (http->n_headers < http->headers_capacity)
+        return true;
+    size_t capacity = http->n_headers == 0 ? 4 : 2 * http->n_headers;
+    cdr_http_header *headers =
+        cdr_arena_alloc(&http->arena, capacity * sizeof *headers);
+    if (!headers)
+        return false;
+    if (http->n_headers > 0)
+        memcpy(headers, http->headers, http->n_headers * sizeof *headers);
+    http->headers = headers;
+    http->headers_capacity = capacity;
+    return true;
+}
+
 void cadre_http_add_header(cadre_http *http, const char *name, const char *format, ...)
 {
     if (!http || !name || !format)
@@ -94,7 +112,7 @@ void cadre_http_add_header(cadre_http *http, const char *name, const char *forma
     const char *value = cdr_arena_vprintf(&http->arena, format, args);
     va_end(args);
     const char *kept = cdr_arena_text(&http->arena, name);
-    if (!value || !kept) {
+    if (!value || !kept || !reserve_header(http)) {
         http->failed = true;
         return;
     }

@@ -14,8 +14,8 @@
 struct cadre_http {
     cdr_arena arena; // url and headers
     const char *url;
-    cdr_http_header headers[CDR_HTTP_MAX_HEADERS];
-    size_t n_headers;
+    cdr_http_header *headers;
+    size_t n_headers, headers_capacity;
     cdr_buf body;
     size_t *ends; // of turns in the body that stay there; see cadre_http_keep_turns
     size_t n_ends, ends_capacity;

@@ -17,7 +17,8 @@ static bool is_secret_name(const char *name, size_t len)
     for (size_t i = 0; i < sizeof secret_words / sizeof secret_words[0]; i++) {
         size_t n = strlen(secret_words[i]);
         for (size_t at = 0; at + n <= len; at++)
-            if (strncasecmp(name + at, secret_words[i], n) == 0)
+            if ((name[at] | 0x20) == secret_words[i][0] &&
+                strncasecmp(name + at, secret_words[i], n) == 0)
                 return true;
     }
     return false;

@@ -22,9 +22,9 @@
 static void show_piece(void *ctx, bool is_reasoning, const char *text, size_t len)
 {
     cdr_model_call *call = ctx;
-    cadre_event event = call->delta;
-    if (call->holds_text && !is_reasoning)
+    if ((call->holds_text && !is_reasoning) || !cdr_frame_is_heard(call->frame))
         return;
+    cadre_event event = call->delta;
     event.type = is_reasoning ? CADRE_EVENT_REASONING_DELTA : CADRE_EVENT_TEXT_DELTA;
     event.u.delta.message_id = call->message_text;
     event.u.delta.text = text;

@@ -306,7 +306,7 @@ static cadre_status make(cdr_model_call *call, const cadre_model_call *asked,
     return status;
 }
 
-static void model_call_fini(cdr_model_call *call)
+static void model_call_free(cdr_model_call *call)
 {
     cdr_prompt_close(call->agent);
     cdr_model_hook_fini(&call->hook);
@@ -314,6 +314,7 @@ static void model_call_fini(cdr_model_call *call)
     cdr_answer_fini(&call->sink);
     cdr_buf_fini(&call->asked);
     free(call->system);
+    free(call);
 }
 
 // A stop wins over what the call said of it.
@@ -356,14 +357,16 @@ cadre_status cadre_frame_ask_model(cadre_frame *frame, const cadre_model_call *a
     const cadre_frame *record = cdr_model_record_find(frame, key);
     if (record != NULL)
         return cdr_model_record_use(frame, record, asked, answer, err);
-    cdr_model_call call = {.agent = frame,
-                           .model = asked->model,
-                           .first = asked->model,
-                           .max_history_tokens = asked->max_history_tokens,
-                           .is_recalled = is_recalled,
-                           .is_shortened = is_recalled && !asked->model->is_scripted};
-    status = make(&call, asked, key, answer, err);
-    model_call_fini(&call);
+    cdr_model_call *call = calloc(1, sizeof *call);
+    if (call == NULL)
+        return cadre_fail(err, CADRE_ENOMEM, "no memory for a model call");
+    call->agent = frame;
+    call->model = call->first = asked->model;
+    call->max_history_tokens = asked->max_history_tokens;
+    call->is_recalled = is_recalled;
+    call->is_shortened = is_recalled && !asked->model->is_scripted;
+    status = make(call, asked, key, answer, err);
+    model_call_free(call);
     cadre_status stopped =
         frame->mark == CDR_MARK_NONE ? CADRE_OK : why_stopped(frame, err);
     return stopped != CADRE_OK ? stopped : status;

@@ -16,7 +16,8 @@
 #include "tree/outbox.h"
 #include "tree/pot.h"
 
-// Everything one call needs, on the stack of its strand.
+// Everything one call needs. It is not on the stack of its strand: that stays as deep
+// as it is while the call waits, by whole pages.
 typedef struct cdr_model_call {
     cadre_frame *agent;       // who asks
     cadre_frame *frame;       // the model frame

@@ -20,7 +20,7 @@ static void *with_room(void *items, size_t *capacity, size_t n, size_t size)
 {
     if (items != NULL && n <= *capacity)
         return items;
-    size_t wanted = *capacity == 0 ? 16 : *capacity * 2;
+    size_t wanted = *capacity == 0 ? 4 : *capacity * 2; // most are short
     wanted = wanted < n ? n : wanted;
     void *grown = realloc(items, wanted * size);
     if (grown != NULL)

@@ -411,11 +411,11 @@ cadre_status cdr_tree_flush(cdr_tree *tree, cadre_error *err)
         else
             flush_once_locked(tree);
     }
-    cadre_error lost = tree->lost;
+    bool is_lost = tree->lost.status != CADRE_OK; // then it does not change any more
     cdr_mutex_unlock(&tree->mu);
-    if (lost.status != CADRE_OK)
+    if (is_lost)
         return cadre_fail_class(err, CADRE_ESTORE, CADRE_CLASS_STORE, false, "%s",
-                                lost.text);
+                                tree->lost.text);
     return CADRE_OK;
 }
 

@@ -292,6 +292,8 @@ void cdr_queue_push_delta(cdr_queue *queue, const cadre_event *event,
 
 bool cdr_queue_is_full(cdr_queue *queue, cdr_paused *paused)
 {
+    if (cdr_queue_is_deaf(queue)) // for ever: many look, piece by piece
+        return false;
     cdr_mutex_lock(&queue->mu);
     bool full = queue->bytes >= CDR_QUEUE_LIMIT && is_bounded_locked(queue);
     if (full && !paused->is_listed) {
