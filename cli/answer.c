@@ -363,7 +363,7 @@ static const cli_option options[] = {
     CLI_RECORDING_OPTIONS,
     {"accept-changes", NULL, "go on with another shape of the team too"},
     {"timeout", "TIME", "end the run after so long: 250ms, 10s, 5m, 2h"},
-    {"max-cost", "DOLLARS", "stop the run before it costs more: 0.50"},
+    {"max-cost", "DOLLARS", "make no call when it has cost so much: 0.50"},
     {"store", "URL", "where runs are recorded: " CLI_STORE_OPTION},
     {"plain", NULL, "no colours and no live tree on a terminal"},
     {"quiet", NULL, "print nothing on stderr but failures and questions"},

@@ -25,7 +25,7 @@
         CLI_RECORDING_OPTIONS,                                                         \
         {"set", "NAME=VALUE", "set an input of the team; may be given many times"},    \
         {"timeout", "TIME", "end the run after so long: 250ms, 10s, 5m, 2h"},          \
-        {"max-cost", "DOLLARS", "stop the run before it costs more: 0.50"},            \
+        {"max-cost", "DOLLARS", "make no call when it has cost so much: 0.50"},        \
         {"store", "URL", "where runs are recorded: " CLI_STORE_OPTION},                \
         {"plain", NULL, "no colours and no live tree on a terminal"},                  \
     {                                                                                  \

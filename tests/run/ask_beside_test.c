@@ -222,11 +222,16 @@ static void test_ask_beside__parks_when_batches_nest(void)
 
 // --- Time, transfers, sessions ---
 
+// By the call's timeout, or by its budget.
+static bool is_by_budget;
+
 static cadre_status hurry(void *ctx, cadre_frame *frame, cadre_error *err)
 {
     (void)ctx;
+    const cadre_agent *colour = cadre_frame_find(frame, "colour");
     const cadre_call *calls[] = {
-        CADRE_CALL(.agent = cadre_frame_find(frame, "colour"), .timeout_ms = 100),
+        is_by_budget ? CADRE_CALL(.agent = colour, .budget = {.max_time_ms = 100})
+                     : CADRE_CALL(.agent = colour, .timeout_ms = 100),
         CADRE_CALL(.agent = cadre_frame_find(frame, "pass"))};
     cadre_outcome out[2];
     cadre_status status =
@@ -235,8 +240,9 @@ static cadre_status hurry(void *ctx, cadre_frame *frame, cadre_error *err)
                               : status;
 }
 
-static void test_ask_beside__takes_nobodys_time(void)
+static void check_hurried(bool by_budget)
 {
+    is_by_budget = by_budget;
     team_case_open_fake(t);
     set_gate(false);
     cadre_team_add_function(t->team,
@@ -254,6 +260,12 @@ static void test_ask_beside__takes_nobodys_time(void)
         team_case_check_answer(t, "hurried", "colour? red");
     }
     team_case_close(t);
+}
+
+static void test_ask_beside__takes_nobodys_time(void)
+{
+    check_hurried(false);
+    check_hurried(true);
 }
 
 static const CU_TestInfo tests[] = {

@@ -1,6 +1,7 @@
 // Budgets over several lives of a run: what is recorded stays used up.
 #include "cadre/ext/model.h"
 
+#include "support/ask_case.h"
 #include "support/check.h"
 #include "support/mortal_store.h"
 #include "support/team_case.h"
@@ -202,6 +203,22 @@ static void test_budget_resume__time_at_work_is_counted_over_all_lives(void)
     check_time(5000, CADRE_STOP_BUDGET);
 }
 
+// While a run is parked no time goes by, nor does it for who asked.
+static void test_budget_resume__waiting_for_a_person_takes_no_time(void)
+{
+    team_case_open_fake(&ask_team);
+    cadre_team_add_function(ask_team.team,
+                            CADRE_FUNCTION(.name = "clerk", .run = ask_case_colour,
+                                           .budget = {.max_time_ms = 5000}));
+    if (ask_case_park()) {
+        cdr_clock_advance(ask_team.clock, 100000);
+        ask_case_answer(NULL, "red");
+        ask_case_resume();
+        team_case_check_answer(&ask_team, "clerk", "colour? red");
+    }
+    team_case_close(&ask_team);
+}
+
 int main(void)
 {
     static const CU_TestInfo tests[] = {
@@ -209,6 +226,7 @@ int main(void)
         CHECK_TEST(test_budget_resume__each_budget_has_what_is_below_it),
         CHECK_TEST(test_budget_resume__a_cut_call_pays_its_input),
         CHECK_TEST(test_budget_resume__time_at_work_is_counted_over_all_lives),
+        CHECK_TEST(test_budget_resume__waiting_for_a_person_takes_no_time),
         CU_TEST_INFO_NULL,
     };
     return check_main("run/budget_resume", tests);

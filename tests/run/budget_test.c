@@ -382,6 +382,15 @@ static cadre_status call_twice(void *ctx, cadre_frame *frame, cadre_error *err)
     cadre_outcome first, second;
     const cadre_agent *worker = cadre_frame_find(frame, "worker");
     (void)ctx;
+    const cadre_budget dear = {.max_cost_usd_micros = 1000000};
+    CHECK_STATUS(cadre_frame_call(
+                     frame, CADRE_CALL(.agent = worker, .input = "a", .budget = dear),
+                     &first, err),
+                 CADRE_EFAILED, err);
+    CHECK_INT(first.error_class, CADRE_CLASS_CONFIG);
+    CHECK_TEXT(first.error, "agent 'worker': model 'openai/m' has no price, and a "
+                            "budget has a max_cost: give it one (price)");
+    cadre_error_clear(err);
     const cadre_status status = cadre_frame_call(
         frame, CADRE_CALL(.agent = worker, .input = "a", .budget = {.max_tokens = 50}),
         &first, err);

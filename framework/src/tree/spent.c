@@ -19,11 +19,24 @@ static void add_work(cdr_spending *spending, const cadre_frame_row *row)
     spending->work_to_ms = to_ms;
 }
 
+// A person may have taken most of its time.
+static bool has_waited(const cadre_frame *frame)
+{
+    const cadre_team *team = frame->tree->team;
+    if (frame->kind != CDR_FRAME_TOOL)
+        return frame->kind == CDR_FRAME_ASK;
+    const json_t *at = json_object_get(team->tool_index, frame->name);
+    if (at == NULL)
+        return false; // a step, or a tool that is gone
+    const cadre_tool *tool = team->tools[json_integer_value(at)];
+    return tool->needs_approval || strcmp(tool->ops->type, "ask") == 0;
+}
+
 bool cdr_spending_note(cdr_spending *spending, cadre_frame *frame,
                        const cadre_frame_row *row)
 {
     if (cdr_frame_is_ended(frame)) {
-        if (frame->kind != CDR_FRAME_ASK)
+        if (!has_waited(frame))
             add_work(spending, row);
         return true;
     }
