@@ -169,7 +169,8 @@ cadre_status cdr_recorded_await(cadre_frame *frame, const cdr_recorded *recorded
 
 // --- Model calls ---
 
-void cdr_recorded_post_locked(cadre_frame *agent, const char *key)
+// Unchecked: its callers hold the tree's lock by another name.
+void cdr_recorded_post_locked(cadre_frame *agent, const char *key) CDR_NO_THREAD_SAFETY
 {
     size_t count = 0;
     cdr_tree *tree = agent->tree;

@@ -27,8 +27,7 @@ const char *cdr_recorded_who(const cdr_recorded *recorded,
                              char who[CDR_RECORDED_WHO_SIZE]);
 
 // What others said to the agent before it asks with this key is in its inbox again.
-void cdr_recorded_post_locked(cadre_frame *agent, const char *key)
-    CDR_REQUIRES(agent->tree->mu);
+void cdr_recorded_post_locked(cadre_frame *agent, const char *key);
 
 // Finds the step of the agent's model call of that key: in call->recorded, NULL when
 // this is no replay, or one of a script that has other steps too. `asked` is the short

@@ -329,7 +329,7 @@ static void tie_results(cdr_recording_maker *maker)
     for (size_t i = 0; i < maker->n_messages; i++) {
         int nth = cdr_recording_frame(maker, maker->messages[i].frame);
         cdr_source *agent = &maker->frames[nth];
-        int role = maker->messages[i].message.role;
+        cadre_role role = maker->messages[i].message.role;
         agent->is_quiet |= maker->messages[i].message.seq == 0;
         if (agent->kind == CDR_SOURCE_ASK)
             agent->result = (int)i;
