@@ -139,9 +139,9 @@ static void check_error_bodies(const cadre_model_ops *ops, void *state)
     static const struct {
         int status;
         const char *class_name;
-    } rows[] = {{400, "invalid_request"}, {401, "auth"},      {403, "auth"},
-                {404, "invalid_request"}, {408, "timeout"},   {429, "rate_limited"},
-                {500, "server"},          {503, "overloaded"}};
+    } rows[] = {{400, "invalid_request"}, {401, "auth"},       {403, "auth"},
+                {404, "invalid_request"}, {408, "timeout"},    {429, "rate_limited"},
+                {500, "server"},          {503, "overloaded"}, {529, "overloaded"}};
     static const char *const bodies[] = {
         "",
         "<html>x</html>",

@@ -65,6 +65,12 @@ static void test_http_error__words_make_a_status_more_exact(void)
         {429, "insufficient_quota", "", CADRE_CLASS_QUOTA, false},
         {429, "billing_hard_limit_reached", "", CADRE_CLASS_QUOTA, false},
         {403, "insufficient_quota", "", CADRE_CLASS_QUOTA, false},
+        {400, "INVALID_ARGUMENT", "API key not valid. Please pass a valid API key.",
+         CADRE_CLASS_AUTH, false},
+        {400, "INVALID_ARGUMENT",
+         "The input token count (1200000) exceeds the maximum number of tokens allowed "
+         "(1048576).",
+         CADRE_CLASS_CONTEXT_LENGTH, false},
         {400, "context_length_exceeded", "", CADRE_CLASS_CONTEXT_LENGTH, false},
         {400, "", "This model's Maximum Context Length is 8192 tokens",
          CADRE_CLASS_CONTEXT_LENGTH, false},
@@ -383,6 +389,26 @@ static void test_http_error__cuts_a_long_message_at_a_character(void)
     CHECK_STATUS(cadre_fail_http(NULL, 500, "", message), CADRE_EIO, NULL);
 }
 
+static void test_http_error__a_refused_key_says_where_it_comes_from(void)
+{
+    static const struct {
+        int http_status;
+        const char *body;
+    } rows[] = {
+        {401, "{\"error\":{\"message\":\"no\"}}"},
+        {400, "{\"error\":{\"code\":400,\"message\":\"API key not valid. Please pass a "
+              "valid API key.\",\"status\":\"INVALID_ARGUMENT\"}}"}};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        cadre_error err = CADRE_ERROR_INIT;
+        const char *body = rows[i].body;
+        CHECK_STATUS(
+            cadre_fail_body(&err, rows[i].http_status, "THE_KEY", body, strlen(body)),
+            CADRE_EIO, NULL);
+        CHECK_INT(err.error_class, CADRE_CLASS_AUTH);
+        CHECK_CONTAINS(err.text, "(the key is that of THE_KEY)");
+    }
+}
+
 static const CU_TestInfo tests[] = {
     CHECK_TEST(test_http_error__status_gives_the_class),
     CHECK_TEST(test_http_error__words_make_a_status_more_exact),
@@ -390,6 +416,7 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_http_error__classes_what_providers_say),
     CHECK_TEST(test_http_error__says_status_class_and_message_in_one_line),
     CHECK_TEST(test_http_error__cuts_a_long_message_at_a_character),
+    CHECK_TEST(test_http_error__a_refused_key_says_where_it_comes_from),
     CU_TEST_INFO_NULL,
 };
 

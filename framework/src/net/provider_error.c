@@ -224,7 +224,8 @@ cadre_status cadre_fail_body(cadre_error *err, int http_status, const char *key_
         (void)snprintf(found.message, sizeof(found.message), "%.*s%s",
                        (int)(len < SHOWN_BYTES ? len : SHOWN_BYTES), data,
                        len > SHOWN_BYTES ? "..." : "");
-    if (found.http_status == 401)
+    // Gemini says it with a 400.
+    if (found.http_status == 401 || strstr(found.message, "API key not valid"))
         add_key_hint(key_env, &found);
     return tell(&found, err);
 }
