@@ -98,6 +98,8 @@ cadre_run *cdr_start_run_take(cadre_team *team, const cadre_run_config *config,
     }
     run->tree->inputs = inputs;
     set_limits(run->tree, &config->limits);
+    run->tree->has_budgets = team->has_budgets || config->budget.max_tokens > 0 ||
+                             config->budget.max_cost_usd_micros > 0;
     if (config->no_events)
         cdr_queue_deafen(&run->tree->queue);
     return run;

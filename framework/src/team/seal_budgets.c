@@ -55,8 +55,17 @@ static void check_agents(cadre_team *team)
     }
 }
 
+static bool is_there(const cadre_budget *budget)
+{
+    return budget->max_tokens > 0 || budget->max_cost_usd_micros > 0;
+}
+
 void cdr_seal_budgets(cdr_sealing *sealing)
 {
+    cadre_team *team = sealing->team;
+    team->has_budgets = is_there(&team->budget);
+    for (size_t i = 0; i < team->n_agents; i++)
+        team->has_budgets |= is_there(&team->agents[i]->budget);
     if (sealing->team->budget.max_cost_usd_micros > 0)
         check_team(sealing->team);
     else

@@ -197,8 +197,9 @@ struct cadre_team {
                              // model of provider `script` is used
     cadre_limits limits;
     cadre_budget budget;
-    cdr_at budget_at;             // of its max_cost
-    const cadre_hooks *hooks;     // of every agent's frame; NULL: none
+    cdr_at budget_at;         // of its max_cost
+    bool has_budgets;         // it, or an agent, has one of tokens or money; by sealing
+    const cadre_hooks *hooks; // of every agent's frame; NULL: none
     const cdr_hook_set *hook_set; // those of a file; NULL: none
     cdr_hook_file **hook_files;   // all that are named
     size_t n_hook_files;

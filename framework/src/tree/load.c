@@ -469,7 +469,7 @@ cadre_status cdr_tree_load(cdr_tree *tree, cadre_error *err)
     if (status == CADRE_OK && (!l.is_there || tree->root == NULL))
         status = cadre_fail(err, CADRE_ENOTFOUND, "there is no run %s in this store",
                             tree->trace_text);
-    if (status == CADRE_OK)
+    if (status == CADRE_OK && tree->has_budgets)
         status = read_spawned(&l, err);
     if (status == CADRE_OK)
         status = derive(&l, err);

@@ -203,6 +203,7 @@ struct cdr_tree {
     json_t *inputs;
     const char *options; // what it was started with, see run/options.h; in the arena
     bool texts_changed;  // since then
+    bool has_budgets;    // of the team, or given with the run; of tokens or money
     int64_t lease_epoch; // of this run's hold on the trace
     const char *lease_owner; // names this run; in the arena
     cdr_queue queue;
