@@ -1,7 +1,7 @@
 #!/bin/sh
 # Stores what was found for one target: few inputs that reach all that is known to be
-# reached, see scripts/fuzz. Inputs with a name of their own tell of a mistake that was
-# and stay; the others, named by libFuzzer, are replaced.
+# reached, see scripts/fuzz. Inputs with a name of their own (a mistake that was, a protocol)
+# stay; the others, named by libFuzzer, are replaced.
 set -eu
 target=$1
 stored=tests/fuzz/corpus/$target
