@@ -37,6 +37,10 @@ static int open_beside(const char *path, char **name)
 static bool write_all(FILE *file, const json_t *script, cli_script_form form)
 {
     cli_script_print(file, script, form);
+    if (ftello(file) > (off_t)CADRE_SCRIPT_MAX_BYTES)
+        cli_report_note("--record: this script is larger than %zu MiB: it can be read, "
+                        "but no run can be made of it",
+                        CADRE_SCRIPT_MAX_BYTES >> 20);
     return fflush(file) == 0 && !ferror(file) && fsync(fileno(file)) == 0;
 }
 

@@ -262,9 +262,8 @@ static void test_recording__tells_the_first_difference(void)
          "now it is \"openai/other\""},
         {"members: [first, both, lead]", "members: [first, lead]",
          "agent 'boss' asks its model (at '2 > boss#1 > 1'), where the recording has "
-         "nothing; the first of what it has and was not made: agent 'left' step 1 (at "
-         "'2 "
-         "> b1/1 > 1')"},
+         "nothing; the first of what it has and was not made: agent 'right' step 1 "
+         "(at '2 > b1/2 > 1')"},
         {"members: [first, both, lead]", "members: [both, first, lead]",
          "agent 'left' asks its model"},
         {"members: [first, both, lead]", "members: [first, both]",
@@ -437,6 +436,61 @@ static void test_recording__of_a_session_is_made_again_in_one(void)
     lab_remove(&it);
 }
 
+// --- Files ---
+
+static void test_recording__compares_the_files_of_an_input(void)
+{
+    lab it;
+
+    if (!lab_make(&it, solo_team, "agents:\n  solo: [{text: Seen.}]\n"))
+        return;
+    write_text(&it, "one.txt", "one");
+    write_text(&it, "two.txt", "two");
+    LAB_CHECK(&it, 0, "Seen.\n", "", "run", "team.yaml", "hi", "--file", "one.txt",
+              "--offline", "--record", "run.yaml");
+    LAB_CHECK(&it, 0, "Seen.\n", "", "run", "team.yaml", "hi", "--file", "one.txt",
+              "--script", "run.yaml");
+    LAB_CHECK(&it, 1, "", "the files of its input are others", "run", "team.yaml", "hi",
+              "--file", "two.txt", "--script", "run.yaml", "--quiet");
+    LAB_CHECK(&it, 1, "", "its input had files, now it has none", "run", "team.yaml",
+              "hi", "--script", "run.yaml", "--quiet");
+    lab_remove(&it);
+}
+
+// --- A window ---
+
+// A model that could not take all is asked again with half of it, and so is the replay.
+static void test_recording__shortens_the_history_where_it_was(void)
+{
+    static const char long_talk[] =
+        "agents:\n"
+        "  solo:\n"
+        "    - {text: One one one one one one one one one.}\n"
+        "    - {error: {status: 400, message: maximum context length is 10 tokens}}\n"
+        "    - {text: Two.}\n";
+    static const char said[] = "many words that take the room of many tokens";
+    lab it;
+
+    if (!lab_make(&it, solo_team, long_talk))
+        return;
+    LAB_CHECK(&it, 0, NULL, "", "run", "team.yaml", said, "--session", "a", "--offline",
+              "--record", "one.yaml");
+    LAB_CHECK(&it, 0, "Two.\n", "", "run", "team.yaml", "b", "--session", "a",
+              "--offline", "--record", "two.yaml");
+    LAB_CHECK(&it, 0, NULL, "", "run", "team.yaml", said, "--session", "c", "--script",
+              "one.yaml");
+    char *first = print_run(&it, "show", "--script");
+    check_file(&it, "one.yaml", first ? first : "");
+    free(first);
+    LAB_CHECK(&it, 0, "Two.\n", "", "run", "team.yaml", "b", "--session", "c",
+              "--script", "two.yaml");
+    char *second = print_run(&it, "show", "--script");
+    check_file(&it, "two.yaml", second ? second : "");
+    CHECK_CONTAINS(second, "name: \"history\"");
+    free(second);
+    lab_remove(&it);
+}
+
 // --- Texts ---
 
 static void test_recording__keeps_every_text(void)
@@ -471,24 +525,30 @@ static void test_recording__keeps_every_text(void)
     lab_remove(&it);
 }
 
-// A result that is cut is recorded as the model saw it, and not cut again.
-static void test_recording__keeps_a_result_that_was_cut(void)
+// Results that are cut are recorded as the model saw them, and not cut again. All of
+// them are more than a team file may hold.
+static void test_recording__keeps_large_results_that_were_cut(void)
 {
     static const char large[] =
         "script: ./script.yaml\n"
         "agents:\n"
         "  solo: {model: openai/test, tools: [much]}\n"
         "tools:\n"
-        "  much: {type: command, argv: [sh, -c, 'yes 0123456789 | head -c 1000000']}\n";
+        "  much: {type: command, argv: [sh, -c, 'yes 0123456789 | head -c 600000']}\n";
+    char calls[1000] = "";
     lab it;
 
-    if (!lab_make(&it, large,
-                  "agents:\n  solo: [{tool_calls: [{name: much}]}, {text: Done.}]\n"))
+    for (int i = 0; i < 20; i++)
+        strcat(calls, i == 0 ? "{name: much}" : ", {name: much}");
+    char answers[1200];
+    snprintf(answers, sizeof(answers),
+             "agents:\n  solo: [{tool_calls: [%s]}, {text: Done.}]\n", calls);
+    if (!lab_make(&it, large, answers))
         return;
     LAB_CHECK(&it, 0, "Done.\n", "", "run", "team.yaml", "hi", "--offline", "--record",
               "run.yaml");
     char *text = read_text(&it, "run.yaml");
-    CHECK(text != NULL && strlen(text) > 100000 && strlen(text) < 400000);
+    CHECK(text != NULL && strlen(text) > (4 << 20) && strlen(text) < 20 * 300000);
     free(text);
     check_replay(&it, "run.yaml", "hi", 0);
     lab_remove(&it);
@@ -588,8 +648,10 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_recording__of_a_stopped_run_stops_there_again),
     CHECK_TEST(test_recording__of_a_resumed_run_is_whole),
     CHECK_TEST(test_recording__of_a_session_is_made_again_in_one),
+    CHECK_TEST(test_recording__compares_the_files_of_an_input),
+    CHECK_TEST(test_recording__shortens_the_history_where_it_was),
     CHECK_TEST(test_recording__keeps_every_text),
-    CHECK_TEST(test_recording__keeps_a_result_that_was_cut),
+    CHECK_TEST(test_recording__keeps_large_results_that_were_cut),
     CHECK_TEST(test_recording__replaces_no_file_unasked),
     CHECK_TEST(test_recording__refuses_a_file_that_cannot_be_written),
     CHECK_TEST(test_recording__of_a_real_model_is_made_again_offline),

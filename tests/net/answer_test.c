@@ -390,7 +390,7 @@ static void test_answer__never_keeps_a_secret_in_an_item(void)
     CHECK_TEXT(cdr_buf_text(&sink.text), "sk-1");
     CHECK_TEXT(cdr_buf_text(&sink.items),
                "[{\"place\":0,\"item\":{\"seal\":\"***********\"}},"
-               "{\"place\":1,\"item\":{\"seal\":\"***********\"}}]");
+               "{\"place\":1,\"at\":4,\"item\":{\"seal\":\"***********\"}}]");
     cdr_answer_fini(&sink);
 }
 

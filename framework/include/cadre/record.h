@@ -73,6 +73,8 @@ CADRE_API const cadre_frame_info *cadre_record_frames(const cadre_record *record
 CADRE_API const cadre_record_message *cadre_record_messages(const cadre_record *record,
                                                             size_t *n_messages);
 
+#define CADRE_SCRIPT_MAX_BYTES ((size_t)32 << 20) // more is no script file
+
 // Adds a run to a script, an object that may be empty: what its models, tools and
 // people answered, so that it is made again by this script (docs/script-file.md). Runs
 // of one session are added in their order. Whatever the run came to and whether it

@@ -4,6 +4,7 @@
 #include "run/call.h"
 #include "run/fallback.h"
 #include "run/hook.h"
+#include "run/recorded.h"
 #include "run/output.h"
 #include "run/prompt.h"
 #include "run/scope.h"
@@ -279,6 +280,8 @@ static cadre_frame *run_one(cadre_frame *frame, cdr_strand *strand, cdr_ending *
     cadre_frame *next = frame->work == NULL ? NULL : frame->work->transfer;
     if (status != CADRE_OK || frame->mark != CDR_MARK_NONE)
         next = NULL;
+    if (next == NULL)
+        status = cdr_recorded_end(frame, status, &err);
     if (next == NULL)
         status = cdr_script_check(frame, status, &err);
     if (status == CADRE_OK && next == NULL && cdr_output_check(frame, &err) != CADRE_OK)

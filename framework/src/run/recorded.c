@@ -154,6 +154,21 @@ static bool is_below_stop(cadre_frame *frame)
     return find_stopped(frame, &stop) != NULL;
 }
 
+cadre_status cdr_recorded_end(cadre_frame *frame, cadre_status status, cadre_error *err)
+{
+    char who[CDR_BRIEF_SIZE];
+    const cdr_replay *replay = frame->tree->replay;
+    bool has_come =
+        status == CADRE_OK || status == CADRE_ESCALATED || status == CADRE_EFAILED;
+    if (replay == NULL || !has_come || frame->mark != CDR_MARK_NONE ||
+        differ_again(frame->tree, NULL) != CADRE_OK ||
+        cdr_recording_find_stop(replay->recording, frame->keypath) == NULL)
+        return status;
+    cadre_error_clear(err);
+    (void)snprintf(who, sizeof who, "agent '%s'", frame->name);
+    return stop_again(frame, who, err);
+}
+
 cadre_status cdr_recorded_await(cadre_frame *frame, const cdr_recorded *recorded,
                                 cadre_error *err)
 {

@@ -41,6 +41,11 @@ cadre_status cdr_recorded_step(cdr_model_call *call, const char *key, const char
 cadre_status cdr_recorded_result(cdr_tool_entry *entry, cdr_tool_raw *raw,
                                  cadre_error *err);
 
+// Of a frame whose `run` has come to `status`: gives what it ends with. One that had
+// not come so far when it was stopped is stopped here.
+cadre_status cdr_recorded_end(cadre_frame *frame, cadre_status status,
+                              cadre_error *err);
+
 // A person's answer to the question of this frame. Caller's reference; NULL: there is
 // none. Errors as above.
 cadre_status cdr_recorded_answer(cadre_frame *frame, const cadre_frame *question,

@@ -37,6 +37,7 @@ struct cdr_document {
     size_t n_problems;
     bool no_memory;            // for at least one problem
     bool is_stopped;           // the values are not whole
+    size_t scale;              // of the limits: 1, or CDR_DOCUMENT_LARGE
     cdr_arena arena;           // texts, keys and slots
     cdr_container *containers; // hash table by the value's address
     size_t n_containers;

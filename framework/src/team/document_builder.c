@@ -91,13 +91,16 @@ static cadre_status count(cdr_builder *builder, cdr_place place, size_t n_values
 {
     builder->n_values += n_values;
     builder->n_text_bytes += n_bytes;
-    if (builder->n_values > CDR_DOCUMENT_MAX_VALUES)
+    size_t scale = builder->document->scale;
+    size_t max_bytes = scale * CDR_DOCUMENT_MAX_TEXT_BYTES;
+    if (builder->n_values > scale * CDR_DOCUMENT_MAX_VALUES)
         return cdr_document_refuse(builder->document, place,
-                                   "more than %d values, with aliases expanded",
-                                   CDR_DOCUMENT_MAX_VALUES);
-    if (builder->n_text_bytes > CDR_DOCUMENT_MAX_TEXT_BYTES)
+                                   "more than %zu values, with aliases expanded",
+                                   scale * CDR_DOCUMENT_MAX_VALUES);
+    if (builder->n_text_bytes > max_bytes)
         return cdr_document_refuse(builder->document, place,
-                                   "more than 16 MiB of text, with aliases expanded");
+                                   "more than %zu MiB of text, with aliases expanded",
+                                   max_bytes >> 20);
     return CADRE_OK;
 }
 

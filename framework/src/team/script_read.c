@@ -6,13 +6,19 @@
 // 3. What has a place is of a recording (script_recording.c) and in no list here.
 #include "team/script_reader.h"
 
+#include "cadre/record.h"
+
 #include "base/brief.h"
 #include "base/json_text.h"
 #include "team/script_schema.h"
 #include "team/settings.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+
+static_assert(CADRE_SCRIPT_MAX_BYTES == CDR_DOCUMENT_LARGE * CDR_DOCUMENT_MAX_BYTES,
+              "what is told is so");
 
 // An error without a status is the server's own.
 #define DEFAULT_STATUS 500
@@ -513,7 +519,7 @@ cadre_script *cdr_script_read(const char *path, const cdr_at *at,
 {
     cadre_error err = CADRE_ERROR_INIT;
     cdr_script_reader reader = {.problems = problems};
-    cadre_status status = cdr_document_load(path, &reader.document, &err);
+    cadre_status status = cdr_document_load_large(path, &reader.document, &err);
     if (status != CADRE_OK) {
         problems->no_memory |= status == CADRE_ENOMEM;
         problems->is_unreadable |= status == CADRE_EIO;

@@ -46,8 +46,9 @@ static cadre_status refuse_at(cdr_document *document, const char *text, size_t o
 
 cadre_status cdr_source_check(cdr_document *document, const char *text, size_t len)
 {
-    if (len > CDR_DOCUMENT_MAX_BYTES)
-        return cdr_document_refuse(document, (cdr_place){0, 0}, "larger than 4 MiB");
+    if (len > document->scale * CDR_DOCUMENT_MAX_BYTES)
+        return cdr_document_refuse(document, (cdr_place){0, 0}, "larger than %zu MiB",
+                                   document->scale * CDR_DOCUMENT_MAX_BYTES >> 20);
     if (len >= 2 &&
         (memcmp(text, "\xFF\xFE", 2) == 0 || memcmp(text, "\xFE\xFF", 2) == 0))
         return refuse_at(document, text, 0, "this is UTF-16; save the file as UTF-8");

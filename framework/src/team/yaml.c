@@ -15,13 +15,14 @@ static bool is_json_name(const char *name)
 }
 
 // NULL: no memory.
-static cdr_document *document_new(const char *name)
+static cdr_document *document_new(const char *name, size_t scale)
 {
     cdr_document *document = calloc(1, sizeof *document);
     if (!document)
         return NULL;
     document->name = strdup(name);
     document->is_json = is_json_name(name);
+    document->scale = scale;
     document->arena = (cdr_arena)CDR_ARENA_INIT;
     if (!document->name) {
         free(document);
@@ -64,11 +65,18 @@ static cadre_status read_text(cdr_document *document, const char *text, size_t l
     return status;
 }
 
-cadre_status cdr_document_parse(const char *name, const char *text, size_t len,
-                                cdr_document **out, cadre_error *err)
+// A text of a file, and how large it may be.
+typedef struct source {
+    const char *name, *text;
+    size_t len, scale;
+} source;
+
+static cadre_status parse(const source *from, cdr_document **out, cadre_error *err)
 {
+    const char *name = from->name, *text = from->text;
+    size_t len = from->len;
     size_t mark_len = cdr_source_mark_length(text, len);
-    cdr_document *document = document_new(name);
+    cdr_document *document = document_new(name, from->scale);
     cadre_status status = CADRE_ENOMEM;
     if (document)
         status = cdr_source_check(document, text + mark_len, len - mark_len);
@@ -85,17 +93,35 @@ cadre_status cdr_document_parse(const char *name, const char *text, size_t len,
     return CADRE_OK;
 }
 
-cadre_status cdr_document_load(const char *path, cdr_document **out, cadre_error *err)
+static cadre_status load(const char *path, size_t scale, cdr_document **out,
+                         cadre_error *err)
 {
     // One byte more than is allowed shows that the file is too large.
-    size_t size = CDR_DOCUMENT_MAX_BYTES + 1 + sizeof "\xEF\xBB\xBF" - 1;
+    size_t size = scale * CDR_DOCUMENT_MAX_BYTES + 1 + sizeof "\xEF\xBB\xBF" - 1;
     char *text = NULL;
     size_t len = 0;
     cadre_status status = cdr_file_text_read(path, size, &text, &len, err);
     if (status == CADRE_OK)
-        status = cdr_document_parse(path, text, len, out, err);
+        status = parse(&(source){path, text, len, scale}, out, err);
     free(text);
     return status;
+}
+
+cadre_status cdr_document_load(const char *path, cdr_document **out, cadre_error *err)
+{
+    return load(path, 1, out, err);
+}
+
+cadre_status cdr_document_load_large(const char *path, cdr_document **out,
+                                     cadre_error *err)
+{
+    return load(path, CDR_DOCUMENT_LARGE, out, err);
+}
+
+cadre_status cdr_document_parse(const char *name, const char *text, size_t len,
+                                cdr_document **out, cadre_error *err)
+{
+    return parse(&(source){name, text, len, 1}, out, err);
 }
 
 bool cdr_document_is_json(const cdr_document *document)

@@ -41,6 +41,7 @@
 #define CDR_DOCUMENT_MAX_DEPTH 64
 #define CDR_DOCUMENT_MAX_VALUES 200000
 #define CDR_DOCUMENT_MAX_TEXT_BYTES ((size_t)16 << 20)
+#define CDR_DOCUMENT_LARGE 8 // so many times that, but the depth, for large files
 
 typedef struct cdr_document cdr_document;
 
@@ -76,6 +77,10 @@ typedef struct cdr_document_value {
 // given out, with its problems. Errors: EIO (cannot be read: names the file and why),
 // ENOMEM.
 cadre_status cdr_document_load(const char *path, cdr_document **out, cadre_error *err);
+
+// The same for a file that may be large.
+cadre_status cdr_document_load_large(const char *path, cdr_document **out,
+                                     cadre_error *err);
 
 // The same from memory; the ending of `name` decides the syntax. Errors: ENOMEM.
 cadre_status cdr_document_parse(const char *name, const char *text, size_t len,

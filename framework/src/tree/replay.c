@@ -4,6 +4,7 @@
 #include "tree/tree.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     // What a recording says will come comes at once; so long only what never does.
@@ -54,11 +55,34 @@ const cdr_recorded *cdr_replay_find(const cadre_frame *frame, const char *key)
                : cdr_recording_find(replay->recording, keypath_below(frame, key));
 }
 
+// Was a frame on the way to that call stopped?
+static bool is_below_stop(const cdr_recording *recording, const char *at)
+{
+    char above[1024];
+    size_t len = strlen(at);
+    cdr_keypath root = cdr_keypath_root(0), keypath;
+    if (recording->n_stops == 0 || len >= sizeof above)
+        return false;
+    if (cdr_recording_find_stop(recording, root) != NULL)
+        return true;
+    memcpy(above, at, len + 1);
+    for (char *end = above + len; end != NULL; end = strrchr(above, '>')) {
+        end -= end == above + len ? 0 : 1; // " > " stands between keys, and in none
+        *end = '\0';
+        if (cdr_keypath_parse(above, &keypath) &&
+            cdr_recording_find_stop(recording, keypath) != NULL)
+            return true;
+    }
+    return false;
+}
+
 const cdr_recorded *cdr_replay_first_left(const cdr_replay *replay)
 {
     const cdr_recording *recording = replay->recording;
     size_t i = 0;
-    while (i < recording->n_calls && replay->is_taken[recording->in_order[i]])
+    while (i < recording->n_calls &&
+           (replay->is_taken[recording->in_order[i]] ||
+            is_below_stop(recording, recording->calls[recording->in_order[i]].at_text)))
         i++;
     return i == recording->n_calls ? NULL : &recording->calls[recording->in_order[i]];
 }

@@ -48,7 +48,8 @@ void cdr_replay_note_loaded_locked(cadre_frame *frame, uint64_t n_before);
 // What the recording has for the frame's child of that key; NULL: nothing.
 const cdr_recorded *cdr_replay_find(const cadre_frame *frame, const char *key);
 
-// The first in the order of the file that was not made; NULL: all were.
+// The first in the order of the file that was not made and had to be; NULL: there is
+// none. How far one came that was stopped is chance, so nothing below it had to be.
 const cdr_recorded *cdr_replay_first_left(const cdr_replay *replay);
 void cdr_replay_take_locked(cdr_tree *tree, const cdr_recorded *recorded);
 
