@@ -15,12 +15,15 @@
 // A text under its heading, indented, line by line.
 static void print_text(FILE *stream, const char *text)
 {
-    while (*text) {
-        size_t len = strcspn(text, "\n");
+    const char *end = text + strlen(text);
+
+    while (text < end) {
+        const char *newline = memchr(text, '\n', (size_t)(end - text));
+        const char *line_end = newline ? newline : end;
         fputs("  ", stream);
-        cli_text_print(stream, text, len, CLI_TEXT_LINES);
+        cli_text_print(stream, text, (size_t)(line_end - text), CLI_TEXT_LINES);
         fputc('\n', stream);
-        text += len + (text[len] == '\n');
+        text = newline ? newline + 1 : end;
     }
 }
 

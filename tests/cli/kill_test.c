@@ -68,7 +68,7 @@ typedef struct subject {
     bool is_background; // a run of its own reports to it
     atomic_int n_cut;
     // Of an undisturbed run:
-    int64_t duration_ns;
+    _Atomic int64_t duration_ns; // of a run that nobody kills; as the machine is now
     char shown[SHOWN_SIZE];
 } subject;
 
@@ -403,6 +403,17 @@ static void go_on_to_the_end(const lab *it, int64_t kill_after_ns)
         printf("%s: %s is %s\n", it->of->name, id, status);
 }
 
+// Others work on the machine too: a run that was over before its kill, or had not
+// begun, says how fast it is now.
+static void learn_duration(subject *of, bool is_killed, bool is_begun,
+                           int64_t duration_ms)
+{
+    if (!is_killed)
+        of->duration_ns = duration_ms * 1000000;
+    else if (!is_begun)
+        of->duration_ns = of->duration_ns + of->duration_ns / 4;
+}
+
 // A kill before the run was recorded leaves nothing to go on with.
 static void kill_and_go_on(subject *of, const int64_t kill_after_ns[2])
 {
@@ -413,10 +424,11 @@ static void kill_and_go_on(subject *of, const int64_t kill_after_ns[2])
 
     if (lab_make(&it, of) &&
         COMMAND(&it, &ran, kill_after_ns[0], "run", it.team, of->input)) {
-        bool is_killed = ran.signal == SIGKILL;
+        bool is_killed = ran.signal == SIGKILL, is_begun = access(it.store, F_OK) == 0;
         CHECK(is_killed || ran.exit_status == (of->answer ? 3 : 0));
+        learn_duration(of, is_killed, is_begun, ran.duration_ms);
         program_result_fini(&ran);
-        if (access(it.store, F_OK) == 0 && look_at_runs(&it, id, status, &n_open)) {
+        if (is_begun && look_at_runs(&it, id, status, &n_open)) {
             atomic_fetch_add(&of->n_cut, is_killed);
             go_on_to_the_end(&it, kill_after_ns[1]);
             check_left(&it);
