@@ -8,7 +8,6 @@
 
 #include <string.h>
 
-#define SHOWN_BYTES 200                   // of what is not JSON
 #define MAX_TOKENS INT64_C(1000000000000) // so that sums stay numbers
 #define MAX_WHY 200                       // bytes of what is said about a refusal
 
@@ -251,14 +250,6 @@ static cadre_status act(said *from, const cdr_anthropic_reading *to)
     return CADRE_OK;
 }
 
-static cadre_status fail_unreadable(const char *data, size_t len, cadre_error *err)
-{
-    int shown = (int)(len < SHOWN_BYTES ? len : SHOWN_BYTES);
-    return cadre_fail_class(err, CADRE_EIO, CADRE_CLASS_BAD_RESPONSE, true,
-                            "an event of the answer is not JSON: \"%.*s\"%s", shown,
-                            data, len > SHOWN_BYTES ? "..." : "");
-}
-
 cadre_status cdr_anthropic_event(const void *state, void *reader,
                                  const cadre_sse_event *event, cadre_sink *sink,
                                  cadre_error *err)
@@ -267,31 +258,20 @@ cadre_status cdr_anthropic_event(const void *state, void *reader,
     const cdr_anthropic_reading to = {reader, sink, err};
     said found = {.type = {event->type, strlen(event->type), false}, .index = -1};
     cadre_scan scan;
-    cadre_scan_init(&scan, event->data, event->len);
-    if (event->len == 0)
+    const char *data = NULL;
+    size_t len = 0;
+    if (!cadre_sse_event_data(event, &data, &len))
         return CADRE_OK;
+    cadre_scan_init(&scan, data, len);
     if (strcmp(event->type, "error") == 0)
-        return cadre_fail_body(err, 200, model->key_env, event->data, event->len);
+        return cadre_fail_body(err, 200, model->key_env, data, len);
     if (cadre_scan_peek(&scan) != CADRE_SCAN_OBJECT)
-        return fail_unreadable(event->data, event->len, err);
+        return cadre_fail_event(err, data, len);
     cadre_scan_object(&scan);
     read_event(&scan, &found);
     if (!cadre_scan_is_done(&scan))
-        return fail_unreadable(event->data, event->len, err);
+        return cadre_fail_event(err, data, len);
     return act(&found, &to);
-}
-
-static cadre_status fail_no_message(cadre_scan *scan, const char *data, size_t len,
-                                    cadre_error *err)
-{
-    if (cadre_scan_is_cut(scan))
-        return cadre_fail_class(err, CADRE_EIO, CADRE_CLASS_TRUNCATED, true,
-                                "the answer, one JSON object, ended before it was "
-                                "whole");
-    return cadre_fail_class(err, CADRE_EIO, CADRE_CLASS_BAD_RESPONSE, false,
-                            "the answer is not a message: \"%.*s\"%s",
-                            (int)(len < SHOWN_BYTES ? len : SHOWN_BYTES), data,
-                            len > SHOWN_BYTES ? "..." : "");
 }
 
 // {"type": "error", ...} under status 200, and {"error": ...} of gateways.
@@ -319,7 +299,7 @@ cadre_status cdr_anthropic_body(const void *state, const cadre_http_body *body,
     if (status != CADRE_OK)
         return status;
     if (!cadre_scan_is_done(&scan) || (!reader.has_content && !reader.has_finish))
-        return fail_no_message(&scan, body->data, body->len, err);
+        return cadre_fail_answer(err, "a message", &scan, body->data, body->len);
     if (!reader.has_finish) // whole JSON is a whole answer
         cadre_sink_finish(sink, CADRE_FINISH_STOP);
     cadre_sink_end(sink);

@@ -6,16 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void append(cadre_http *http, const char *text)
-{
-    cadre_http_append(http, text, strlen(text));
-}
-
-static bool is_blank(const char *text)
-{
-    return text[strspn(text, " \t\r\n")] == '\0';
-}
-
 // --- Images and files ---
 
 static const char *text_of(const json_t *part, const char *key)
@@ -27,55 +17,56 @@ static const char *text_of(const json_t *part, const char *key)
 static void append_source(cadre_http *http, const json_t *part)
 {
     const char *url = text_of(part, "url");
-    append(http, ",\"source\":");
+    cadre_http_append_text(http, ",\"source\":");
     if (url[0] != '\0') {
-        append(http, "{\"type\":\"url\",\"url\":");
+        cadre_http_append_text(http, "{\"type\":\"url\",\"url\":");
         cadre_http_append_string(http, url);
     } else {
-        append(http, "{\"type\":\"base64\",\"media_type\":");
+        cadre_http_append_text(http, "{\"type\":\"base64\",\"media_type\":");
         cadre_http_append_string(http, text_of(part, "media_type"));
-        append(http, ",\"data\":");
+        cadre_http_append_text(http, ",\"data\":");
         cadre_http_append_string(http, text_of(part, "data"));
     }
-    append(http, "}");
+    cadre_http_append_text(http, "}");
 }
 
 static void append_title(cadre_http *http, const json_t *part)
 {
     const char *name = text_of(part, "name");
-    if (is_blank(name))
+    if (cadre_wire_is_blank(name))
         return;
-    append(http, ",\"title\":");
+    cadre_http_append_text(http, ",\"title\":");
     cadre_http_append_string(http, name);
 }
 
 static void append_text_file(cadre_http *http, const json_t *part)
 {
-    append(http, "{\"type\":\"document\",\"source\":{\"type\":\"text\",\"media_type\":"
-                 "\"text/plain\",\"data\":");
+    cadre_http_append_text(
+        http, "{\"type\":\"document\",\"source\":{\"type\":\"text\",\"media_type\":"
+              "\"text/plain\",\"data\":");
     cadre_http_append_string(http, text_of(part, "text"));
-    append(http, "}");
+    cadre_http_append_text(http, "}");
     append_title(http, part);
 }
 
 // The provider fetches pictures and PDF and nothing else; other addresses are told.
 static void append_address(cadre_http *http, const json_t *part)
 {
-    append(http, "{\"type\":\"text\",\"text\":\"[");
+    cadre_http_append_text(http, "{\"type\":\"text\",\"text\":\"[");
     cadre_http_append_escaped(http, text_of(part, "name"));
-    append(http, "]\\n");
+    cadre_http_append_text(http, "]\\n");
     cadre_http_append_escaped(http, text_of(part, "url"));
-    append(http, "\"");
+    cadre_http_append_text(http, "\"");
 }
 
 // What cannot be shown is told, so that nobody waits for an answer to it.
 static void append_unreadable(cadre_http *http, const json_t *part)
 {
-    append(http, "{\"type\":\"text\",\"text\":\"[file ");
+    cadre_http_append_text(http, "{\"type\":\"text\",\"text\":\"[file ");
     cadre_http_append_escaped(http, text_of(part, "name"));
-    append(http, " of type ");
+    cadre_http_append_text(http, " of type ");
     cadre_http_append_escaped(http, text_of(part, "media_type"));
-    append(http, ": this model cannot read it]\"");
+    cadre_http_append_text(http, ": this model cannot read it]\"");
 }
 
 static void append_part(cadre_http *http, const json_t *part)
@@ -84,10 +75,10 @@ static void append_part(cadre_http *http, const json_t *part)
     if (json_object_get(part, "text")) {
         append_text_file(http, part);
     } else if (is_image) {
-        append(http, "{\"type\":\"image\"");
+        cadre_http_append_text(http, "{\"type\":\"image\"");
         append_source(http, part);
     } else if (strcmp(text_of(part, "media_type"), "application/pdf") == 0) {
-        append(http, "{\"type\":\"document\"");
+        cadre_http_append_text(http, "{\"type\":\"document\"");
         append_source(http, part);
         append_title(http, part);
     } else if (json_object_get(part, "url")) {
@@ -107,7 +98,7 @@ void cdr_anthropic_write_parts(const cadre_request_item *item, cadre_http *http)
         cadre_http_fail(http);
     json_array_foreach(parts, i, part)
     {
-        append(http, i == 0 ? "" : "},");
+        cadre_http_append_text(http, i == 0 ? "" : "},");
         append_part(http, part);
     }
     json_decref(parts);
@@ -170,7 +161,7 @@ static void append_item(cadre_http *http, const cadre_turn_item *own,
     if (!is_complete(own->json, *rest))
         return;
     cadre_http_append(http, own->json.data, own->json.len);
-    append(http, ",");
+    cadre_http_append_text(http, ",");
 }
 
 // Appends the items that stand before place `end`.
@@ -191,9 +182,9 @@ static bool append_piece(cadre_http *http, const char *text, size_t len)
     if (strspn(text, " \t\r\n") >= len)
         return false;
     char *piece = strndup(text, len);
-    append(http, "{\"type\":\"text\",\"text\":");
+    cadre_http_append_text(http, "{\"type\":\"text\",\"text\":");
     cadre_http_append_string(http, piece ? piece : "");
-    append(http, "},");
+    cadre_http_append_text(http, "},");
     if (!piece)
         cadre_http_fail(http);
     free(piece);
@@ -222,13 +213,13 @@ static void append_call(cadre_http *http, const cadre_turn_call *call)
     char name[CADRE_WIRE_NAME_SIZE];
     char *input = cadre_wire_arguments(call->call->arguments);
     cadre_wire_name(call->call->name, name);
-    append(http, "{\"type\":\"tool_use\",\"id\":\"");
-    append(http, call->id);
-    append(http, "\",\"name\":\"");
-    append(http, name);
-    append(http, "\",\"input\":");
-    append(http, input ? input : "");
-    append(http, "}");
+    cadre_http_append_text(http, "{\"type\":\"tool_use\",\"id\":\"");
+    cadre_http_append_text(http, call->id);
+    cadre_http_append_text(http, "\",\"name\":\"");
+    cadre_http_append_text(http, name);
+    cadre_http_append_text(http, "\",\"input\":");
+    cadre_http_append_text(http, input ? input : "");
+    cadre_http_append_text(http, "}");
     if (!input)
         cadre_http_fail(http);
     free(input);
@@ -247,15 +238,15 @@ void cdr_anthropic_write_turn(cadre_http *http, const cadre_turn *turn)
     if (has_items && n == 0)
         append_items(http, &list, INT64_MAX);
     if (turn->has_text) {
-        append(http, "{\"type\":\"text\",\"text\":");
+        cadre_http_append_text(http, "{\"type\":\"text\",\"text\":");
         cadre_http_append_string(http, text);
-        append(http, n == 0 ? "}" : "},");
+        cadre_http_append_text(http, n == 0 ? "}" : "},");
     }
     for (size_t i = 0; i < n; i++) {
         if (has_items)
             append_items(http, &list, i + 1 == n ? INT64_MAX : (int64_t)i + 2);
         append_call(http, &turn->calls[i]);
-        append(http, i + 1 < n ? "," : "");
+        cadre_http_append_text(http, i + 1 < n ? "," : "");
     }
 }
 

@@ -24,22 +24,12 @@ typedef struct writer {
     size_t marks_from; // the turn from which on users' messages end with a mark
 } writer;
 
-static void append(cadre_http *http, const char *text)
-{
-    cadre_http_append(http, text, strlen(text));
-}
-
-static bool is_blank(const char *text)
-{
-    return text[strspn(text, " \t\r\n")] == '\0';
-}
-
 // Ends a block, of which the prompt's prefix up to here is to be kept.
 static void end_block(const writer *to, bool is_marked)
 {
     if (is_marked && to->model->caches)
-        append(to->http, ",\"cache_control\":{\"type\":\"ephemeral\"}");
-    append(to->http, "}");
+        cadre_http_append_text(to->http, ",\"cache_control\":{\"type\":\"ephemeral\"}");
+    cadre_http_append_text(to->http, "}");
 }
 
 // --- Messages ---
@@ -76,11 +66,12 @@ static void write_results(const writer *to, const cadre_turn *turn, bool is_mark
     cadre_http *http = to->http;
     for (size_t i = 0; i < turn->n_calls; i++) {
         const cadre_turn_call *call = &turn->calls[i];
-        append(http, i == 0 ? "" : ",");
-        append(http, "{\"type\":\"tool_result\",\"tool_use_id\":\"");
-        append(http, call->id);
-        append(http, call->is_error ? "\",\"is_error\":true,\"content\":"
-                                    : "\",\"content\":");
+        cadre_http_append_text(http, i == 0 ? "" : ",");
+        cadre_http_append_text(http, "{\"type\":\"tool_result\",\"tool_use_id\":\"");
+        cadre_http_append_text(http, call->id);
+        cadre_http_append_text(http, call->is_error
+                                         ? "\",\"is_error\":true,\"content\":"
+                                         : "\",\"content\":");
         if (call->result)
             cadre_http_append_item(http, call->result, result_fragment,
                                    write_result_text);
@@ -103,27 +94,27 @@ static void write_said(const writer *to, const cadre_turn *turn, bool is_marked)
     const char *before = "";
     bool is_open = turn->n_items == 0;
     if (is_open) {
-        append(http, "{\"type\":\"text\",\"text\":\"");
+        cadre_http_append_text(http, "{\"type\":\"text\",\"text\":\"");
         cadre_http_append_escaped(http, turn->note);
     }
     for (size_t i = 0; i < turn->n_items; i++) {
         const cadre_request_item *item = turn->items[i];
         const char *parts = item->message->parts;
         if (parts && parts[0]) {
-            append(http, is_open ? "\"}," : before);
+            cadre_http_append_text(http, is_open ? "\"}," : before);
             cadre_http_append_item(http, item, parts_fragment,
                                    cdr_anthropic_write_parts);
             is_open = false;
             before = "},";
         }
-        if (is_blank(item->text))
+        if (cadre_wire_is_blank(item->text))
             continue;
-        append(http, is_open ? "\\n\\n" : before);
-        append(http, is_open ? "" : "{\"type\":\"text\",\"text\":\"");
+        cadre_http_append_text(http, is_open ? "\\n\\n" : before);
+        cadre_http_append_text(http, is_open ? "" : "{\"type\":\"text\",\"text\":\"");
         cadre_http_append_item(http, item, text_fragment, write_text);
         is_open = true;
     }
-    append(http, is_open ? "\"" : "");
+    cadre_http_append_text(http, is_open ? "\"" : "");
     end_block(to, is_marked);
 }
 
@@ -152,10 +143,11 @@ static void write_turn(const writer *to, size_t at)
 {
     bool goes_on = at > 0 && is_assistant(to, at) == is_assistant(to, at - 1);
     if (at > 0)
-        append(to->http, goes_on ? "," : "]},");
+        cadre_http_append_text(to->http, goes_on ? "," : "]},");
     if (!goes_on)
-        append(to->http, is_assistant(to, at) ? "{\"role\":\"assistant\",\"content\":["
-                                              : "{\"role\":\"user\",\"content\":[");
+        cadre_http_append_text(to->http, is_assistant(to, at)
+                                             ? "{\"role\":\"assistant\",\"content\":["
+                                             : "{\"role\":\"user\",\"content\":[");
     write_content(to, at);
 }
 
@@ -165,15 +157,15 @@ static void write_messages(writer *to)
     find_marks(to);
     size_t n_kept = cadre_http_cut_turns(to->http, to->marks_from);
     if (n_kept == 0) {
-        append(to->http, to->model->head);
-        append(to->http, ",\"messages\":[");
+        cadre_http_append_text(to->http, to->model->head);
+        cadre_http_append_text(to->http, ",\"messages\":[");
     }
     for (size_t i = n_kept; i < to->request->n_turns; i++) {
         write_turn(to, i);
         if (i < to->marks_from)
             cadre_http_keep_turns(to->http, i + 1);
     }
-    append(to->http, "]}]");
+    cadre_http_append_text(to->http, "]}]");
 }
 
 // --- The rest ---
@@ -182,19 +174,19 @@ static void write_messages(writer *to)
 // none.
 static void write_system(const writer *to, const json_t *told)
 {
-    bool is_empty = is_blank(to->request->system);
+    bool is_empty = cadre_wire_is_blank(to->request->system);
     if (is_empty && !told)
         return;
-    append(to->http, ",\"system\":[{\"type\":\"text\",\"text\":\"");
+    cadre_http_append_text(to->http, ",\"system\":[{\"type\":\"text\",\"text\":\"");
     if (!is_empty)
         cadre_http_append_escaped(to->http, to->request->system);
     if (told) {
-        append(to->http, is_empty ? "" : "\\n\\n");
+        cadre_http_append_text(to->http, is_empty ? "" : "\\n\\n");
         cadre_wire_tell_schema(to->http, told);
     }
-    append(to->http, "\"");
+    cadre_http_append_text(to->http, "\"");
     end_block(to, true);
-    append(to->http, "]");
+    cadre_http_append_text(to->http, "]");
 }
 
 static void write_tool(const writer *to, const cadre_tool_info *tool)
@@ -202,18 +194,18 @@ static void write_tool(const writer *to, const cadre_tool_info *tool)
     cadre_http *http = to->http;
     char name[CADRE_WIRE_NAME_SIZE];
     cadre_wire_name(tool->name, name);
-    append(http, "{\"name\":\"");
-    append(http, name);
-    append(http, "\"");
-    if (tool->description && !is_blank(tool->description)) {
-        append(http, ",\"description\":");
+    cadre_http_append_text(http, "{\"name\":\"");
+    cadre_http_append_text(http, name);
+    cadre_http_append_text(http, "\"");
+    if (tool->description && !cadre_wire_is_blank(tool->description)) {
+        cadre_http_append_text(http, ",\"description\":");
         cadre_http_append_string(http, tool->description);
     }
-    append(http, ",\"input_schema\":");
+    cadre_http_append_text(http, ",\"input_schema\":");
     if (tool->parameters)
         cadre_http_append_json(http, tool->parameters);
     else
-        append(http, "{\"type\":\"object\",\"properties\":{}}");
+        cadre_http_append_text(http, "{\"type\":\"object\",\"properties\":{}}");
 }
 
 static void write_tools(const writer *to)
@@ -221,14 +213,15 @@ static void write_tools(const writer *to)
     const cadre_request *request = to->request;
     if (request->n_tools == 0)
         return;
-    append(to->http, ",\"tools\":[");
+    cadre_http_append_text(to->http, ",\"tools\":[");
     for (size_t i = 0; i < request->n_tools; i++) {
-        append(to->http, i == 0 ? "" : ",");
+        cadre_http_append_text(to->http, i == 0 ? "" : ",");
         write_tool(to, &request->tools[i]);
         end_block(to, i + 1 == request->n_tools);
     }
-    append(to->http, "]");
-    append(to->http, to->model->tool_choice ? to->model->tool_choice : "");
+    cadre_http_append_text(to->http, "]");
+    cadre_http_append_text(to->http,
+                           to->model->tool_choice ? to->model->tool_choice : "");
 }
 
 // With a budget for thinking the provider refuses to go on with calls that did not
@@ -252,18 +245,18 @@ static void write_output_config(const writer *to, const json_t *schema)
     const char *effort = to->model->effort;
     if (!effort && !schema)
         return;
-    append(to->http, ",\"output_config\":{");
+    cadre_http_append_text(to->http, ",\"output_config\":{");
     if (effort) {
-        append(to->http, "\"effort\":");
-        append(to->http, effort);
+        cadre_http_append_text(to->http, "\"effort\":");
+        cadre_http_append_text(to->http, effort);
     }
     if (schema) {
-        append(to->http, effort ? ",\"format\":" : "\"format\":");
-        append(to->http, "{\"type\":\"json_schema\",\"schema\":");
+        cadre_http_append_text(to->http, effort ? ",\"format\":" : "\"format\":");
+        cadre_http_append_text(to->http, "{\"type\":\"json_schema\",\"schema\":");
         cadre_http_append_json(to->http, schema);
-        append(to->http, "}");
+        cadre_http_append_text(to->http, "}");
     }
-    append(to->http, "}");
+    cadre_http_append_text(to->http, "}");
 }
 
 static void write_headers(const writer *to)
@@ -294,11 +287,11 @@ cadre_status cdr_anthropic_encode(const void *state, const cadre_request *reques
     write_headers(&to);
     write_messages(&to);
     if (to.model->thinking && may_think(&to))
-        append(http, to.model->thinking);
+        cadre_http_append_text(http, to.model->thinking);
     write_output_config(&to, schema);
     write_tools(&to);
     write_system(&to, schema ? NULL : wanted);
-    append(http, "}");
+    cadre_http_append_text(http, "}");
     json_decref(schema);
     return CADRE_OK;
 }

@@ -6,7 +6,6 @@
 
 #include <string.h>
 
-#define SHOWN_BYTES 200 // of what is not JSON
 #define MAX_REASON 64
 #define MAX_WHY 200 // bytes of what is said about a reason
 
@@ -240,14 +239,6 @@ static cadre_status read_chunk(cadre_scan *scan, const cdr_gemini_reading *to)
 
 // --- Events and bodies ---
 
-static cadre_status fail_unreadable(const char *data, size_t len, cadre_error *err)
-{
-    int shown = (int)(len < SHOWN_BYTES ? len : SHOWN_BYTES);
-    return cadre_fail_class(err, CADRE_EIO, CADRE_CLASS_BAD_RESPONSE, true,
-                            "an event of the answer is not JSON: \"%.*s\"%s", shown,
-                            data, len > SHOWN_BYTES ? "..." : "");
-}
-
 cadre_status cdr_gemini_event(const void *state, void *reader,
                               const cadre_sse_event *event, cadre_sink *sink,
                               cadre_error *err)
@@ -255,17 +246,19 @@ cadre_status cdr_gemini_event(const void *state, void *reader,
     const cdr_gemini_model *model = state;
     const cdr_gemini_reading to = {reader, sink, err};
     cadre_scan scan;
-    cadre_scan_init(&scan, event->data, event->len);
-    if (event->len == 0)
+    const char *data = NULL;
+    size_t len = 0;
+    if (!cadre_sse_event_data(event, &data, &len))
         return CADRE_OK;
+    cadre_scan_init(&scan, data, len);
     cadre_scan_type found = cadre_scan_peek(&scan);
     if (strcmp(event->type, "error") == 0 || found == CADRE_SCAN_ARRAY)
-        return cadre_fail_body(err, 200, model->key_env, event->data, event->len);
+        return cadre_fail_body(err, 200, model->key_env, data, len);
     if (found != CADRE_SCAN_OBJECT)
-        return fail_unreadable(event->data, event->len, err);
+        return cadre_fail_event(err, data, len);
     cadre_status status = read_chunk(&scan, &to);
     if (status == CADRE_OK && !cadre_scan_is_done(&scan))
-        status = fail_unreadable(event->data, event->len, err);
+        status = cadre_fail_event(err, data, len);
     return status;
 }
 
@@ -295,15 +288,9 @@ cadre_status cdr_gemini_body(const void *state, const cadre_http_body *body,
     cadre_status status = read_whole(&scan, &to);
     if (status != CADRE_OK)
         return status;
-    if (cadre_scan_is_cut(&scan) && body->len > 0)
-        return cadre_fail_class(err, CADRE_EIO, CADRE_CLASS_TRUNCATED, true,
-                                "the answer, one JSON text, ended before it was whole");
     if (!cadre_scan_is_done(&scan) || (!reader.has_content && !reader.has_finish))
-        return cadre_fail_class(
-            err, CADRE_EIO, CADRE_CLASS_BAD_RESPONSE, false,
-            "the answer is not generated content: \"%.*s\"%s",
-            (int)(body->len < SHOWN_BYTES ? body->len : SHOWN_BYTES), body->data,
-            body->len > SHOWN_BYTES ? "..." : "");
+        return cadre_fail_answer(err, "generated content", &scan, body->data,
+                                 body->len);
     if (!reader.has_finish) // whole JSON is a whole answer
         cadre_sink_finish(sink, CADRE_FINISH_STOP);
     cadre_sink_end(sink);

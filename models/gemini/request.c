@@ -29,23 +29,6 @@ typedef struct writer {
     cadre_http *http;
 } writer;
 
-static void append(cadre_http *http, const char *text)
-{
-    cadre_http_append(http, text, strlen(text));
-}
-
-static bool is_blank(const char *text)
-{
-    return text[strspn(text, " \t\r\n")] == '\0';
-}
-
-static void append_name(cadre_http *http, const char *name)
-{
-    char wire[CADRE_WIRE_NAME_SIZE];
-    cadre_wire_name(name, wire);
-    append(http, wire);
-}
-
 static void write_escaped(const cadre_request_item *item, cadre_http *http)
 {
     cadre_http_append_escaped(http, item->text);
@@ -67,11 +50,11 @@ static const char *text_of(const json_t *part, const char *key)
 // What is text goes as text, behind its name.
 static void append_text_file(cadre_http *http, const json_t *part)
 {
-    append(http, "{\"text\":\"[");
+    cadre_http_append_text(http, "{\"text\":\"[");
     cadre_http_append_escaped(http, text_of(part, "name"));
-    append(http, "]\\n");
+    cadre_http_append_text(http, "]\\n");
     cadre_http_append_escaped(http, text_of(part, "text"));
-    append(http, "\"}");
+    cadre_http_append_text(http, "\"}");
 }
 
 static void append_part(cadre_http *http, const json_t *part)
@@ -81,12 +64,12 @@ static void append_part(cadre_http *http, const json_t *part)
         return;
     }
     const char *url = text_of(part, "url");
-    append(http, url[0] ? "{\"fileData\":{" : "{\"inlineData\":{");
-    append(http, "\"mimeType\":");
+    cadre_http_append_text(http, url[0] ? "{\"fileData\":{" : "{\"inlineData\":{");
+    cadre_http_append_text(http, "\"mimeType\":");
     cadre_http_append_string(http, text_of(part, "media_type"));
-    append(http, url[0] ? ",\"fileUri\":" : ",\"data\":");
+    cadre_http_append_text(http, url[0] ? ",\"fileUri\":" : ",\"data\":");
     cadre_http_append_string(http, url[0] ? url : text_of(part, "data"));
-    append(http, "}}");
+    cadre_http_append_text(http, "}}");
 }
 
 static void write_parts(const cadre_request_item *item, cadre_http *http)
@@ -99,11 +82,11 @@ static void write_parts(const cadre_request_item *item, cadre_http *http)
         cadre_http_fail(http);
     json_array_foreach(parts, i, part)
     {
-        append(http, i == 0 ? "" : ",");
+        cadre_http_append_text(http, i == 0 ? "" : ",");
         append_part(http, part);
     }
     if (i == 0)
-        append(http, "{\"text\":\"(nothing)\"}");
+        cadre_http_append_text(http, "{\"text\":\"(nothing)\"}");
     json_decref(parts);
 }
 
@@ -114,26 +97,26 @@ static void write_said(const writer *to, const cadre_turn *turn)
     const char *before = "";
     bool is_open = turn->n_items == 0;
     if (is_open) {
-        append(http, "{\"text\":\"");
+        cadre_http_append_text(http, "{\"text\":\"");
         cadre_http_append_escaped(http, turn->note);
     }
     for (size_t i = 0; i < turn->n_items; i++) {
         const cadre_request_item *item = turn->items[i];
         const char *parts = item->message->parts;
         if (parts && parts[0]) {
-            append(http, is_open ? "\"}," : before);
+            cadre_http_append_text(http, is_open ? "\"}," : before);
             cadre_http_append_item(http, item, parts_fragment, write_parts);
             is_open = false;
             before = ",";
         }
-        if (is_blank(item->text))
+        if (cadre_wire_is_blank(item->text))
             continue;
-        append(http, is_open ? "\\n\\n" : before);
-        append(http, is_open ? "" : "{\"text\":\"");
+        cadre_http_append_text(http, is_open ? "\\n\\n" : before);
+        cadre_http_append_text(http, is_open ? "" : "{\"text\":\"");
         cadre_http_append_item(http, item, text_fragment, write_escaped);
         is_open = true;
     }
-    append(http, is_open ? "\"}" : "");
+    cadre_http_append_text(http, is_open ? "\"}" : "");
 }
 
 static void write_results(const writer *to, const cadre_turn *turn)
@@ -141,18 +124,18 @@ static void write_results(const writer *to, const cadre_turn *turn)
     cadre_http *http = to->http;
     for (size_t i = 0; i < turn->n_calls; i++) {
         const cadre_turn_call *call = &turn->calls[i];
-        append(http, i == 0 ? "" : ",");
-        append(http, "{\"functionResponse\":{\"id\":\"");
-        append(http, call->id);
-        append(http, "\",\"name\":\"");
-        append_name(http, call->call->name);
-        append(http, call->is_error ? "\",\"response\":{\"error\":"
-                                    : "\",\"response\":{\"output\":");
+        cadre_http_append_text(http, i == 0 ? "" : ",");
+        cadre_http_append_text(http, "{\"functionResponse\":{\"id\":\"");
+        cadre_http_append_text(http, call->id);
+        cadre_http_append_text(http, "\",\"name\":\"");
+        cadre_http_append_name(http, call->call->name);
+        cadre_http_append_text(http, call->is_error ? "\",\"response\":{\"error\":"
+                                                    : "\",\"response\":{\"output\":");
         if (call->result)
             cadre_http_append_item(http, call->result, result_fragment, write_string);
         else
             cadre_http_append_string(http, call->result_text);
-        append(http, "}}}");
+        cadre_http_append_text(http, "}}}");
     }
 }
 
@@ -178,7 +161,7 @@ static bool append_own(cadre_http *http, const cadre_turn_item *own, bool has_pa
 {
     if (signature_of(own->json).len > 0)
         return has_part;
-    append(http, has_part ? "," : "");
+    cadre_http_append_text(http, has_part ? "," : "");
     cadre_http_append(http, own->json.data, own->json.len);
     return true;
 }
@@ -200,9 +183,9 @@ static bool append_items(cadre_http *http, cadre_turn_items *list, int64_t place
 static bool append_piece(cadre_http *http, const char *text, size_t len, bool has_part)
 {
     char *piece = strndup(text, len);
-    append(http, has_part ? ",{\"text\":" : "{\"text\":");
+    cadre_http_append_text(http, has_part ? ",{\"text\":" : "{\"text\":");
     cadre_http_append_string(http, piece ? piece : "");
-    append(http, "}");
+    cadre_http_append_text(http, "}");
     if (!piece)
         cadre_http_fail(http);
     free(piece);
@@ -249,21 +232,21 @@ static void append_call(cadre_http *http, const cadre_turn_call *call,
                         cadre_scan_text signature)
 {
     char *arguments = cadre_wire_arguments(call->call->arguments);
-    append(http, "{\"functionCall\":{\"id\":\"");
-    append(http, call->id);
-    append(http, "\",\"name\":\"");
-    append_name(http, call->call->name);
-    append(http, "\",\"args\":");
-    append(http, arguments ? arguments : "");
-    append(http, "}");
+    cadre_http_append_text(http, "{\"functionCall\":{\"id\":\"");
+    cadre_http_append_text(http, call->id);
+    cadre_http_append_text(http, "\",\"name\":\"");
+    cadre_http_append_name(http, call->call->name);
+    cadre_http_append_text(http, "\",\"args\":");
+    cadre_http_append_text(http, arguments ? arguments : "");
+    cadre_http_append_text(http, "}");
     if (!arguments)
         cadre_http_fail(http);
     free(arguments);
     if (signature.len > 0) {
-        append(http, ",\"thoughtSignature\":");
+        cadre_http_append_text(http, ",\"thoughtSignature\":");
         cadre_http_append(http, signature.data, signature.len);
     }
-    append(http, "}");
+    cadre_http_append_text(http, "}");
 }
 
 static void append_turn(cadre_http *http, const cadre_turn *turn, bool wants_signature)
@@ -281,7 +264,7 @@ static void append_turn(cadre_http *http, const cadre_turn *turn, bool wants_sig
         cadre_scan_text signature = has_items ? take_signature(&list, place) : none;
         if (signature.len == 0 && i == 0 && wants_signature)
             signature = made;
-        append(http, has_part ? "," : "");
+        cadre_http_append_text(http, has_part ? "," : "");
         append_call(http, &turn->calls[i], signature);
         has_part = true;
         if (has_items)
@@ -306,10 +289,10 @@ static void write_model(const writer *to, const cadre_turn *turn)
         {signed_foreign_fragment, signed_fragment},
     };
     bool is_signed = to->model->is_of_3_on;
-    append(to->http, "{\"role\":\"model\",\"parts\":[");
+    cadre_http_append_text(to->http, "{\"role\":\"model\",\"parts\":[");
     cadre_http_append_turn(to->http, turn, fragments[is_signed][turn->is_own],
                            is_signed ? write_signed_turn : write_turn);
-    append(to->http, "]}");
+    cadre_http_append_text(to->http, "]}");
 }
 
 // --- The body ---
@@ -320,12 +303,12 @@ static void write_turn_of(const writer *to, const cadre_turn *turn)
         write_model(to, turn);
         return;
     }
-    append(to->http, "{\"role\":\"user\",\"parts\":[");
+    cadre_http_append_text(to->http, "{\"role\":\"user\",\"parts\":[");
     if (turn->kind == CADRE_TURN_RESULTS)
         write_results(to, turn);
     else
         write_said(to, turn);
-    append(to->http, "]}");
+    cadre_http_append_text(to->http, "]}");
 }
 
 static void write_contents(const writer *to)
@@ -333,15 +316,16 @@ static void write_contents(const writer *to)
     const char *head = to->model->head;
     size_t n_kept = cadre_http_kept_turns(to->http);
     if (n_kept == 0) {
-        append(to->http, head);
-        append(to->http, head[1] ? ",\"contents\":[" : "\"contents\":[");
+        cadre_http_append_text(to->http, head);
+        cadre_http_append_text(to->http,
+                               head[1] ? ",\"contents\":[" : "\"contents\":[");
     }
     for (size_t i = n_kept; i < to->request->n_turns; i++) {
-        append(to->http, i > 0 ? "," : "");
+        cadre_http_append_text(to->http, i > 0 ? "," : "");
         write_turn_of(to, &to->request->turns[i]);
         cadre_http_keep_turns(to->http, i + 1);
     }
-    append(to->http, "]");
+    cadre_http_append_text(to->http, "]");
 }
 
 // Is the schema of the answer told in words? Models before Gemini 3 take none beside
@@ -355,17 +339,17 @@ static bool tells_schema(const writer *to)
 
 static void write_system(const writer *to)
 {
-    bool is_empty = is_blank(to->request->system);
+    bool is_empty = cadre_wire_is_blank(to->request->system);
     if (is_empty && !tells_schema(to))
         return;
-    append(to->http, ",\"systemInstruction\":{\"parts\":[{\"text\":\"");
+    cadre_http_append_text(to->http, ",\"systemInstruction\":{\"parts\":[{\"text\":\"");
     if (!is_empty)
         cadre_http_append_escaped(to->http, to->request->system);
     if (tells_schema(to)) {
-        append(to->http, is_empty ? "" : "\\n\\n");
+        cadre_http_append_text(to->http, is_empty ? "" : "\\n\\n");
         cadre_wire_tell_schema(to->http, to->request->output_schema);
     }
-    append(to->http, "\"}]}");
+    cadre_http_append_text(to->http, "\"}]}");
 }
 
 static void write_tools(const writer *to)
@@ -374,26 +358,26 @@ static void write_tools(const writer *to)
     cadre_http *http = to->http;
     if (request->n_tools == 0)
         return;
-    append(http, ",\"tools\":[{\"functionDeclarations\":[");
+    cadre_http_append_text(http, ",\"tools\":[{\"functionDeclarations\":[");
     for (size_t i = 0; i < request->n_tools; i++) {
         const cadre_tool_info *tool = &request->tools[i];
-        append(http, i == 0 ? "{\"name\":\"" : ",{\"name\":\"");
-        append_name(http, tool->name);
-        append(http, "\"");
-        if (tool->description && !is_blank(tool->description)) {
-            append(http, ",\"description\":");
+        cadre_http_append_text(http, i == 0 ? "{\"name\":\"" : ",{\"name\":\"");
+        cadre_http_append_name(http, tool->name);
+        cadre_http_append_text(http, "\"");
+        if (tool->description && !cadre_wire_is_blank(tool->description)) {
+            cadre_http_append_text(http, ",\"description\":");
             cadre_http_append_string(http, tool->description);
         }
         if (tool->parameters) {
-            append(http, ",\"parametersJsonSchema\":");
+            cadre_http_append_text(http, ",\"parametersJsonSchema\":");
             cadre_http_append_json(http, tool->parameters);
         }
-        append(http, "}");
+        cadre_http_append_text(http, "}");
     }
-    append(http, "]}]");
+    cadre_http_append_text(http, "]}]");
     if (to->model->tool_config) {
-        append(http, ",\"toolConfig\":");
-        append(http, to->model->tool_config);
+        cadre_http_append_text(http, ",\"toolConfig\":");
+        cadre_http_append_text(http, to->model->tool_config);
     }
 }
 
@@ -403,15 +387,15 @@ static void write_generation(const writer *to)
     const json_t *schema = tells_schema(to) ? NULL : to->request->output_schema;
     if (!made[1] && !schema)
         return;
-    append(to->http, ",\"generationConfig\":");
-    append(to->http, made);
+    cadre_http_append_text(to->http, ",\"generationConfig\":");
+    cadre_http_append_text(to->http, made);
     if (schema) {
-        append(to->http, made[1] ? "," : "");
-        append(to->http, "\"responseMimeType\":\"application/json\","
-                         "\"responseJsonSchema\":");
+        cadre_http_append_text(to->http, made[1] ? "," : "");
+        cadre_http_append_text(to->http, "\"responseMimeType\":\"application/json\","
+                                         "\"responseJsonSchema\":");
         cadre_http_append_json(to->http, schema);
     }
-    append(to->http, "}");
+    cadre_http_append_text(to->http, "}");
 }
 
 static void write_headers(const writer *to)
@@ -438,6 +422,6 @@ cadre_status cdr_gemini_encode(const void *state, const cadre_request *request,
     write_generation(&to);
     write_system(&to);
     write_tools(&to);
-    append(http, "}");
+    cadre_http_append_text(http, "}");
     return CADRE_OK;
 }

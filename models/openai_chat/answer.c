@@ -5,8 +5,6 @@
 // not. What decides is written at the place.
 #include "openai_chat.h"
 
-#define SHOWN_BYTES 200 // of what is not JSON
-
 // What one choice holds, where the order of its keys must not matter.
 typedef struct choice {
     int64_t index;
@@ -197,23 +195,15 @@ static cadre_status read_chunk(cadre_scan *scan, chunk *to)
     return to->status;
 }
 
-static cadre_status fail_unreadable(const char *data, size_t len, cadre_error *err)
-{
-    int shown = (int)(len < SHOWN_BYTES ? len : SHOWN_BYTES);
-    return cadre_fail_class(err, CADRE_EIO, CADRE_CLASS_BAD_RESPONSE, true,
-                            "an event of the answer is not JSON: \"%.*s\"%s", shown,
-                            data, len > SHOWN_BYTES ? "..." : "");
-}
-
 static cadre_status read_event(const char *data, size_t len, chunk *to)
 {
     cadre_scan scan;
     cadre_scan_init(&scan, data, len);
     if (cadre_scan_peek(&scan) != CADRE_SCAN_OBJECT)
-        return fail_unreadable(data, len, to->err);
+        return cadre_fail_event(to->err, data, len);
     cadre_status status = read_chunk(&scan, to);
     if (status == CADRE_OK && !cadre_scan_is_done(&scan))
-        status = fail_unreadable(data, len, to->err);
+        status = cadre_fail_event(to->err, data, len);
     return status;
 }
 
@@ -221,16 +211,6 @@ static cadre_status fail_body(const cdr_openai_model *model, int http_status,
                               const char *data, size_t len, cadre_error *err)
 {
     return cadre_fail_body(err, http_status, model->key_env, data, len);
-}
-
-static void trim(const char **data, size_t *len)
-{
-    while (*len > 0 && strchr(" \t\r\n", **data)) {
-        ++*data;
-        --*len;
-    }
-    while (*len > 0 && strchr(" \t\r\n", (*data)[*len - 1]))
-        --*len;
 }
 
 // The provider's own end. Whoever says it without a finish reason, after text or a
@@ -246,11 +226,9 @@ cadre_status cdr_openai_event(const void *state, void *reader,
                               const cadre_sse_event *event, cadre_sink *sink,
                               cadre_error *err)
 {
-    const char *data = event->data;
-    size_t len = event->len;
-    trim(&data, &len);
-    // A comment that a gateway has turned into data.
-    if (len == 0 || data[0] == ':')
+    const char *data = NULL;
+    size_t len = 0;
+    if (!cadre_sse_event_data(event, &data, &len))
         return CADRE_OK;
     if (len == 6 && memcmp(data, "[DONE]", 6) == 0) {
         read_end(reader, sink);
@@ -281,16 +259,9 @@ cadre_status cdr_openai_body(const void *state, const cadre_http_body *body,
         return fail_body(state, 200, body->data, body->len, err);
     if (read_chunk(&scan, &to) != CADRE_OK)
         return to.status;
-    if (cadre_scan_is_cut(&scan))
-        return cadre_fail_class(err, CADRE_EIO, CADRE_CLASS_TRUNCATED, true,
-                                "the answer, one JSON object, ended before it was "
-                                "whole");
     if (!cadre_scan_is_done(&scan) || !to.has_choice)
-        return cadre_fail_class(
-            err, CADRE_EIO, CADRE_CLASS_BAD_RESPONSE, false,
-            "the answer is not a chat completion: \"%.*s\"%s",
-            (int)(body->len < SHOWN_BYTES ? body->len : SHOWN_BYTES), body->data,
-            body->len > SHOWN_BYTES ? "..." : "");
+        return cadre_fail_answer(err, "a chat completion", &scan, body->data,
+                                 body->len);
     if (!reader.has_finish) // whole JSON is a whole answer
         cadre_sink_finish(sink, CADRE_FINISH_STOP);
     cadre_sink_end(sink);

@@ -20,23 +20,6 @@ typedef struct writer {
     bool has_message;
 } writer;
 
-static void append(cadre_http *http, const char *text)
-{
-    cadre_http_append(http, text, strlen(text));
-}
-
-static bool is_blank(const char *text)
-{
-    return text[strspn(text, " \t\r\n")] == '\0';
-}
-
-static void append_name(cadre_http *http, const char *name)
-{
-    char wire[CADRE_WIRE_NAME_SIZE];
-    cadre_wire_name(name, wire);
-    append(http, wire);
-}
-
 static void append_arguments(cadre_http *http, const char *arguments)
 {
     char *text = cadre_wire_arguments(arguments);
@@ -51,15 +34,17 @@ static void write_calls(const cadre_turn *turn, cadre_http *http)
 {
     for (size_t i = 0; i < turn->n_calls; i++) {
         const cadre_turn_call *call = &turn->calls[i];
-        append(http, i == 0 ? ",\"tool_calls\":[{\"id\":\"" : ",{\"id\":\"");
-        append(http, call->id);
-        append(http, "\",\"type\":\"function\",\"function\":{\"name\":\"");
-        append_name(http, call->call->name);
-        append(http, "\",\"arguments\":");
+        cadre_http_append_text(http,
+                               i == 0 ? ",\"tool_calls\":[{\"id\":\"" : ",{\"id\":\"");
+        cadre_http_append_text(http, call->id);
+        cadre_http_append_text(http,
+                               "\",\"type\":\"function\",\"function\":{\"name\":\"");
+        cadre_http_append_name(http, call->call->name);
+        cadre_http_append_text(http, "\",\"arguments\":");
         append_arguments(http, call->call->arguments);
-        append(http, "}}");
+        cadre_http_append_text(http, "}}");
     }
-    append(http, "]");
+    cadre_http_append_text(http, "]");
 }
 
 static void write_text(const cadre_request_item *item, cadre_http *http)
@@ -75,9 +60,9 @@ static void write_reasoning(const cadre_request_item *item, cadre_http *http)
 static void begin_message(writer *to, const char *start)
 {
     if (to->has_message)
-        append(to->http, ",");
+        cadre_http_append_text(to->http, ",");
     to->has_message = true;
-    append(to->http, start);
+    cadre_http_append_text(to->http, start);
 }
 
 static void write_assistant(writer *to, const cadre_turn *turn)
@@ -87,16 +72,16 @@ static void write_assistant(writer *to, const cadre_turn *turn)
     begin_message(to, "{\"role\":\"assistant\",\"content\":\"");
     if (turn->has_text)
         cadre_http_append_item(to->http, item, text_fragment, write_text);
-    append(to->http, "\"");
+    cadre_http_append_text(to->http, "\"");
     if (to->model->reasoning_key && turn->is_own && reasoning && reasoning[0]) {
-        append(to->http, ",\"");
-        append(to->http, to->model->reasoning_key);
-        append(to->http, "\":");
+        cadre_http_append_text(to->http, ",\"");
+        cadre_http_append_text(to->http, to->model->reasoning_key);
+        cadre_http_append_text(to->http, "\":");
         cadre_http_append_item(to->http, item, reasoning_fragment, write_reasoning);
     }
     if (turn->n_calls > 0)
         cadre_http_append_turn(to->http, turn, calls_fragment, write_calls);
-    append(to->http, "}");
+    cadre_http_append_text(to->http, "}");
 }
 
 static void write_results(writer *to, const cadre_turn *turn)
@@ -104,13 +89,13 @@ static void write_results(writer *to, const cadre_turn *turn)
     for (size_t i = 0; i < turn->n_calls; i++) {
         const cadre_turn_call *call = &turn->calls[i];
         begin_message(to, "{\"role\":\"tool\",\"tool_call_id\":\"");
-        append(to->http, call->id);
-        append(to->http, "\",\"content\":\"");
+        cadre_http_append_text(to->http, call->id);
+        cadre_http_append_text(to->http, "\",\"content\":\"");
         if (call->result)
             cadre_http_append_item(to->http, call->result, text_fragment, write_text);
         else
             cadre_http_append_escaped(to->http, call->result_text);
-        append(to->http, "\"}");
+        cadre_http_append_text(to->http, "\"}");
     }
 }
 
@@ -124,45 +109,47 @@ static const char *text_of(const json_t *object, const char *key)
 // this format has no other place for one.
 static void append_text_file(cadre_http *http, const json_t *part, const char *text)
 {
-    append(http, "{\"type\":\"text\",\"text\":\"[");
+    cadre_http_append_text(http, "{\"type\":\"text\",\"text\":\"[");
     cadre_http_append_escaped(http, text_of(part, "name"));
-    append(http, "]\\n");
+    cadre_http_append_text(http, "]\\n");
     cadre_http_append_escaped(http, text);
-    append(http, "\"}");
+    cadre_http_append_text(http, "\"}");
 }
 
 static void append_image(cadre_http *http, const json_t *part)
 {
     const char *url = text_of(part, "url");
-    append(http, "{\"type\":\"image_url\",\"image_url\":{\"url\":\"");
+    cadre_http_append_text(http, "{\"type\":\"image_url\",\"image_url\":{\"url\":\"");
     if (url[0]) {
         cadre_http_append_escaped(http, url);
     } else {
-        append(http, "data:");
+        cadre_http_append_text(http, "data:");
         cadre_http_append_escaped(http, text_of(part, "media_type"));
-        append(http, ";base64,");
+        cadre_http_append_text(http, ";base64,");
         cadre_http_append_escaped(http, text_of(part, "data"));
     }
-    append(http, "\"}}");
+    cadre_http_append_text(http, "\"}}");
 }
 
 static void append_sound(cadre_http *http, const json_t *part)
 {
     bool is_wav = strcmp(text_of(part, "media_type"), "audio/wav") == 0;
-    append(http, "{\"type\":\"input_audio\",\"input_audio\":{\"data\":\"");
+    cadre_http_append_text(http,
+                           "{\"type\":\"input_audio\",\"input_audio\":{\"data\":\"");
     cadre_http_append_escaped(http, text_of(part, "data"));
-    append(http, is_wav ? "\",\"format\":\"wav\"}}" : "\",\"format\":\"mp3\"}}");
+    cadre_http_append_text(http, is_wav ? "\",\"format\":\"wav\"}}"
+                                        : "\",\"format\":\"mp3\"}}");
 }
 
 static void append_file(cadre_http *http, const json_t *part)
 {
-    append(http, "{\"type\":\"file\",\"file\":{\"filename\":");
+    cadre_http_append_text(http, "{\"type\":\"file\",\"file\":{\"filename\":");
     cadre_http_append_string(http, text_of(part, "name"));
-    append(http, ",\"file_data\":\"data:");
+    cadre_http_append_text(http, ",\"file_data\":\"data:");
     cadre_http_append_escaped(http, text_of(part, "media_type"));
-    append(http, ";base64,");
+    cadre_http_append_text(http, ";base64,");
     cadre_http_append_escaped(http, text_of(part, "data"));
-    append(http, "\"}}");
+    cadre_http_append_text(http, "\"}}");
 }
 
 static void append_part(cadre_http *http, const json_t *part)
@@ -186,7 +173,7 @@ static void write_parts(const cadre_request_item *item, cadre_http *http)
     const json_t *part = NULL;
     json_array_foreach(parts, i, part)
     {
-        append(http, i == 0 ? "" : ",");
+        cadre_http_append_text(http, i == 0 ? "" : ",");
         append_part(http, part);
     }
     json_decref(parts);
@@ -204,32 +191,32 @@ static void write_user_parts(writer *to, const cadre_turn *turn)
     begin_message(to, "{\"role\":\"user\",\"content\":[");
     for (size_t i = 0; i < turn->n_items; i++) {
         const cadre_request_item *item = turn->items[i];
-        if (!is_blank(item->text)) {
-            append(to->http, comma);
-            append(to->http, "{\"type\":\"text\",\"text\":\"");
+        if (!cadre_wire_is_blank(item->text)) {
+            cadre_http_append_text(to->http, comma);
+            cadre_http_append_text(to->http, "{\"type\":\"text\",\"text\":\"");
             cadre_http_append_item(to->http, item, text_fragment, write_text);
-            append(to->http, "\"}");
+            cadre_http_append_text(to->http, "\"}");
             comma = ",";
         }
         if (has_parts(item)) {
-            append(to->http, comma);
+            cadre_http_append_text(to->http, comma);
             cadre_http_append_item(to->http, item, parts_fragment, write_parts);
             comma = ",";
         }
     }
-    append(to->http, "]}");
+    cadre_http_append_text(to->http, "]}");
 }
 
 static void write_user_text(writer *to, const cadre_turn *turn)
 {
     begin_message(to, "{\"role\":\"user\",\"content\":\"");
-    append(to->http, turn->note);
+    cadre_http_append_text(to->http, turn->note);
     for (size_t i = 0; i < turn->n_items; i++) {
         if (i > 0)
-            append(to->http, "\\n\\n");
+            cadre_http_append_text(to->http, "\\n\\n");
         cadre_http_append_item(to->http, turn->items[i], text_fragment, write_text);
     }
-    append(to->http, "\"}");
+    cadre_http_append_text(to->http, "\"}");
 }
 
 // Local servers take a plain text better than a list with one.
@@ -266,23 +253,23 @@ static void write_system(writer *to)
     cdr_openai_format format = to->model->format;
     bool tells_schema = request->output_schema && (format == CDR_OPENAI_FORMAT_OBJECT ||
                                                    format == CDR_OPENAI_FORMAT_TEXT);
-    bool is_empty = is_blank(request->system);
+    bool is_empty = cadre_wire_is_blank(request->system);
     if (is_empty && !tells_schema)
         return;
     begin_message(to, "{\"role\":\"system\",\"content\":\"");
     if (!is_empty)
         cadre_http_append_escaped(to->http, request->system);
     if (tells_schema) {
-        append(to->http, is_empty ? "" : "\\n\\n");
+        cadre_http_append_text(to->http, is_empty ? "" : "\\n\\n");
         cadre_wire_tell_schema(to->http, request->output_schema);
     }
-    append(to->http, "\"}");
+    cadre_http_append_text(to->http, "\"}");
 }
 
 static void write_head(writer *to)
 {
-    append(to->http, to->model->head);
-    append(to->http, ",\"messages\":[");
+    cadre_http_append_text(to->http, to->model->head);
+    cadre_http_append_text(to->http, ",\"messages\":[");
     write_system(to);
 }
 
@@ -306,24 +293,25 @@ static void write_tools(const writer *to)
     cadre_http *http = to->http;
     for (size_t i = 0; i < request->n_tools; i++) {
         const cadre_tool_info *tool = &request->tools[i];
-        append(http, i == 0 ? ",\"tools\":[" : ",");
-        append(http, "{\"type\":\"function\",\"function\":{\"name\":\"");
-        append_name(http, tool->name);
-        append(http, "\"");
-        if (tool->description && !is_blank(tool->description)) {
-            append(http, ",\"description\":");
+        cadre_http_append_text(http, i == 0 ? ",\"tools\":[" : ",");
+        cadre_http_append_text(http,
+                               "{\"type\":\"function\",\"function\":{\"name\":\"");
+        cadre_http_append_name(http, tool->name);
+        cadre_http_append_text(http, "\"");
+        if (tool->description && !cadre_wire_is_blank(tool->description)) {
+            cadre_http_append_text(http, ",\"description\":");
             cadre_http_append_string(http, tool->description);
         }
-        append(http, ",\"parameters\":");
+        cadre_http_append_text(http, ",\"parameters\":");
         if (tool->parameters)
             cadre_http_append_json(http, tool->parameters);
         else
-            append(http, "{\"type\":\"object\",\"properties\":{}}");
-        append(http, "}}");
+            cadre_http_append_text(http, "{\"type\":\"object\",\"properties\":{}}");
+        cadre_http_append_text(http, "}}");
     }
     if (request->n_tools > 0) {
-        append(http, "]");
-        append(http, to->model->tool_tail);
+        cadre_http_append_text(http, "]");
+        cadre_http_append_text(http, to->model->tool_tail);
     }
 }
 
@@ -333,17 +321,18 @@ static void write_format(const writer *to)
     if (!request->output_schema)
         return;
     if (to->model->format == CDR_OPENAI_FORMAT_OBJECT)
-        append(to->http, ",\"response_format\":{\"type\":\"json_object\"}");
+        cadre_http_append_text(to->http,
+                               ",\"response_format\":{\"type\":\"json_object\"}");
     if (to->model->format != CDR_OPENAI_FORMAT_SCHEMA)
         return;
-    append(to->http, ",\"response_format\":{\"type\":\"json_schema\","
-                     "\"json_schema\":{\"name\":");
+    cadre_http_append_text(to->http, ",\"response_format\":{\"type\":\"json_schema\","
+                                     "\"json_schema\":{\"name\":");
     cadre_http_append_string(to->http, request->output_name);
     if (cadre_schema_is_strict(request->output_schema))
-        append(to->http, ",\"strict\":true");
-    append(to->http, ",\"schema\":");
+        cadre_http_append_text(to->http, ",\"strict\":true");
+    cadre_http_append_text(to->http, ",\"schema\":");
     cadre_http_append_json(to->http, request->output_schema);
-    append(to->http, "}}");
+    cadre_http_append_text(to->http, "}}");
 }
 
 static void write_headers(const writer *to)
@@ -368,9 +357,9 @@ cadre_status cdr_openai_encode(const void *state, const cadre_request *request,
     cadre_http_set_url(http, "%s", to.model->url);
     write_headers(&to);
     write_messages(&to);
-    append(http, "]");
+    cadre_http_append_text(http, "]");
     write_tools(&to);
     write_format(&to);
-    append(http, "}");
+    cadre_http_append_text(http, "}");
     return CADRE_OK;
 }

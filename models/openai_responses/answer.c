@@ -5,8 +5,6 @@
 // end. Events and items that nobody knows are passed by.
 #include "openai_responses.h"
 
-#define SHOWN_BYTES 200 // of what is not JSON
-
 // The fields of an event, whose order must not matter; bookmarks of what is deep.
 typedef struct event_fields {
     cadre_scan_text type, delta, whole; // whole: `text` or `refusal`
@@ -210,24 +208,6 @@ static void read_named(cdr_responses_answer *to, event_fields *event, const char
     }
 }
 
-static cadre_status fail_unreadable(const char *data, size_t len, cadre_error *err)
-{
-    int shown = (int)(len < SHOWN_BYTES ? len : SHOWN_BYTES);
-    return cadre_fail_class(err, CADRE_EIO, CADRE_CLASS_BAD_RESPONSE, true,
-                            "an event of the answer is not JSON: \"%.*s\"%s", shown,
-                            data, len > SHOWN_BYTES ? "..." : "");
-}
-
-static void trim(const char **data, size_t *len)
-{
-    while (*len > 0 && strchr(" \t\r\n", **data)) {
-        ++*data;
-        --*len;
-    }
-    while (*len > 0 && strchr(" \t\r\n", (*data)[*len - 1]))
-        --*len;
-}
-
 static cadre_status read_event(cdr_responses_answer *to, cadre_scan *scan)
 {
     static const char prefix[] = "response.";
@@ -254,11 +234,9 @@ cadre_status cdr_responses_event(const void *state, void *reader,
     cadre_scan scan;
     (void)state;
     // The type stands in the data too.
-    const char *data = event->data;
-    size_t len = event->len;
-    trim(&data, &len);
-    // A comment that a gateway has turned into data.
-    if (len == 0 || data[0] == ':')
+    const char *data = NULL;
+    size_t len = 0;
+    if (!cadre_sse_event_data(event, &data, &len))
         return CADRE_OK;
     if (len == 6 && memcmp(data, "[DONE]", 6) == 0) {
         cadre_sink_end(sink);
@@ -266,10 +244,10 @@ cadre_status cdr_responses_event(const void *state, void *reader,
     }
     cadre_scan_init(&scan, data, len);
     if (cadre_scan_peek(&scan) != CADRE_SCAN_OBJECT)
-        return fail_unreadable(data, len, err);
+        return cadre_fail_event(err, data, len);
     cadre_status status = read_event(&to, &scan);
     if (status == CADRE_OK && !cadre_scan_is_done(&scan))
-        status = fail_unreadable(data, len, err);
+        status = cadre_fail_event(err, data, len);
     return status;
 }
 
@@ -280,17 +258,11 @@ static cadre_status read_body(cdr_responses_answer *to, const char *data, size_t
     cadre_scan scan;
     cadre_scan_init(&scan, data, len);
     bool is_read = read_response_fields(&scan, to->sink, &response);
-    if (cadre_scan_is_cut(&scan))
-        return cadre_fail_class(to->err, CADRE_EIO, CADRE_CLASS_TRUNCATED, true,
-                                "the answer, one JSON object, ended before it was "
-                                "whole");
-    if (is_read && response.has_error && !response.has_output)
+    bool is_whole = is_read && cadre_scan_is_done(&scan);
+    if (is_whole && response.has_error && !response.has_output)
         return cadre_fail_error(to->err, 200, &response.error);
-    if (!is_read || !cadre_scan_is_done(&scan) || !response.has_output)
-        return cadre_fail_class(to->err, CADRE_EIO, CADRE_CLASS_BAD_RESPONSE, false,
-                                "the answer is not a response: \"%.*s\"%s",
-                                (int)(len < SHOWN_BYTES ? len : SHOWN_BYTES), data,
-                                len > SHOWN_BYTES ? "..." : "");
+    if (!is_whole || !response.has_output)
+        return cadre_fail_answer(to->err, "a response", &scan, data, len);
     cadre_scan_init(&scan, data, len);
     end_response(to, &scan);
     return to->status;

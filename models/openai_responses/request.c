@@ -19,29 +19,12 @@ typedef struct writer {
     bool has_item;
 } writer;
 
-static void append(cadre_http *http, const char *text)
-{
-    cadre_http_append(http, text, strlen(text));
-}
-
-static bool is_blank(const char *text)
-{
-    return text[strspn(text, " \t\r\n")] == '\0';
-}
-
-static void append_name(cadre_http *http, const char *name)
-{
-    char wire[CADRE_WIRE_NAME_SIZE];
-    cadre_wire_name(name, wire);
-    append(http, wire);
-}
-
 static void begin_item(writer *to, const char *start)
 {
     if (to->has_item)
-        append(to->http, ",");
+        cadre_http_append_text(to->http, ",");
     to->has_item = true;
-    append(to->http, start);
+    cadre_http_append_text(to->http, start);
 }
 
 static void write_text(const cadre_request_item *item, cadre_http *http)
@@ -65,21 +48,21 @@ static void append_source(cadre_http *http, const json_t *part)
         cadre_http_append_string(http, url);
         return;
     }
-    append(http, "\"data:");
+    cadre_http_append_text(http, "\"data:");
     cadre_http_append_escaped(http, text_of(part, "media_type"));
-    append(http, ";base64,");
+    cadre_http_append_text(http, ";base64,");
     cadre_http_append_escaped(http, text_of(part, "data"));
-    append(http, "\"");
+    cadre_http_append_text(http, "\"");
 }
 
 // What is text goes as text, behind its name.
 static void append_text_file(cadre_http *http, const json_t *part)
 {
-    append(http, "{\"type\":\"input_text\",\"text\":\"[");
+    cadre_http_append_text(http, "{\"type\":\"input_text\",\"text\":\"[");
     cadre_http_append_escaped(http, text_of(part, "name"));
-    append(http, "]\\n");
+    cadre_http_append_text(http, "]\\n");
     cadre_http_append_escaped(http, text_of(part, "text"));
-    append(http, "\"}");
+    cadre_http_append_text(http, "\"}");
 }
 
 static void append_part(cadre_http *http, const json_t *part)
@@ -89,14 +72,15 @@ static void append_part(cadre_http *http, const json_t *part)
         return;
     }
     if (strcmp(text_of(part, "type"), "image") == 0) {
-        append(http, "{\"type\":\"input_image\",\"image_url\":");
+        cadre_http_append_text(http, "{\"type\":\"input_image\",\"image_url\":");
     } else {
-        append(http, "{\"type\":\"input_file\",\"filename\":");
+        cadre_http_append_text(http, "{\"type\":\"input_file\",\"filename\":");
         cadre_http_append_string(http, text_of(part, "name"));
-        append(http, text_of(part, "url")[0] ? ",\"file_url\":" : ",\"file_data\":");
+        cadre_http_append_text(http, text_of(part, "url")[0] ? ",\"file_url\":"
+                                                             : ",\"file_data\":");
     }
     append_source(http, part);
-    append(http, "}");
+    cadre_http_append_text(http, "}");
 }
 
 static void write_parts(const cadre_request_item *item, cadre_http *http)
@@ -106,7 +90,7 @@ static void write_parts(const cadre_request_item *item, cadre_http *http)
     const json_t *part = NULL;
     json_array_foreach(parts, i, part)
     {
-        append(http, i == 0 ? "" : ",");
+        cadre_http_append_text(http, i == 0 ? "" : ",");
         append_part(http, part);
     }
     json_decref(parts);
@@ -114,7 +98,7 @@ static void write_parts(const cadre_request_item *item, cadre_http *http)
 
 static void append_text_part(cadre_http *http)
 {
-    append(http, "{\"type\":\"input_text\",\"text\":");
+    cadre_http_append_text(http, "{\"type\":\"input_text\",\"text\":");
 }
 
 static void write_user(writer *to, const cadre_turn *turn)
@@ -125,25 +109,25 @@ static void write_user(writer *to, const cadre_turn *turn)
     if (turn->n_items == 0) {
         append_text_part(http);
         cadre_http_append_string(http, turn->note);
-        append(http, "}");
+        cadre_http_append_text(http, "}");
     }
     for (size_t i = 0; i < turn->n_items; i++) {
         const cadre_request_item *item = turn->items[i];
         const char *parts = item->message->parts;
-        if (!is_blank(item->text)) {
-            append(http, comma);
+        if (!cadre_wire_is_blank(item->text)) {
+            cadre_http_append_text(http, comma);
             append_text_part(http);
             cadre_http_append_item(http, item, text_fragment, write_text);
-            append(http, "}");
+            cadre_http_append_text(http, "}");
             comma = ",";
         }
         if (parts && parts[0]) {
-            append(http, comma);
+            cadre_http_append_text(http, comma);
             cadre_http_append_item(http, item, parts_fragment, write_parts);
             comma = ",";
         }
     }
-    append(http, "]}");
+    cadre_http_append_text(http, "]}");
 }
 
 // --- What a model said ---
@@ -154,7 +138,7 @@ static void append_items(cadre_http *http, cadre_turn_items *list, int64_t end)
     cadre_turn_items before = *list;
     cadre_turn_item own;
     while (cadre_turn_items_next(list, &own) && own.place < end) {
-        append(http, ",");
+        cadre_http_append_text(http, ",");
         cadre_http_append(http, own.json.data, own.json.len);
         before = *list;
     }
@@ -163,10 +147,11 @@ static void append_items(cadre_http *http, cadre_turn_items *list, int64_t end)
 
 static void append_text(cadre_http *http, const char *text)
 {
-    append(http, ",{\"type\":\"message\",\"role\":\"assistant\",\"content\":"
-                 "[{\"type\":\"output_text\",\"text\":");
+    cadre_http_append_text(http,
+                           ",{\"type\":\"message\",\"role\":\"assistant\",\"content\":"
+                           "[{\"type\":\"output_text\",\"text\":");
     cadre_http_append_string(http, text);
-    append(http, "}]}");
+    cadre_http_append_text(http, "}]}");
 }
 
 // Appends the items in front of the text and in it, each behind what was said before;
@@ -185,7 +170,7 @@ static size_t append_begun(cadre_http *http, cadre_turn_items *list, const char 
             free(piece);
             n = own.n_text;
         }
-        append(http, ",");
+        cadre_http_append_text(http, ",");
         cadre_http_append(http, own.json.data, own.json.len);
         before = *list;
     }
@@ -196,13 +181,13 @@ static size_t append_begun(cadre_http *http, cadre_turn_items *list, const char 
 static void append_call(cadre_http *http, const cadre_turn_call *call)
 {
     char *arguments = cadre_wire_arguments(call->call->arguments);
-    append(http, ",{\"type\":\"function_call\",\"call_id\":\"");
-    append(http, call->id);
-    append(http, "\",\"name\":\"");
-    append_name(http, call->call->name);
-    append(http, "\",\"arguments\":");
+    cadre_http_append_text(http, ",{\"type\":\"function_call\",\"call_id\":\"");
+    cadre_http_append_text(http, call->id);
+    cadre_http_append_text(http, "\",\"name\":\"");
+    cadre_http_append_name(http, call->call->name);
+    cadre_http_append_text(http, "\",\"arguments\":");
     cadre_http_append_string(http, arguments ? arguments : "{}");
-    append(http, "}");
+    cadre_http_append_text(http, "}");
     free(arguments);
 }
 
@@ -229,13 +214,13 @@ static void write_results(writer *to, const cadre_turn *turn)
     for (size_t i = 0; i < turn->n_calls; i++) {
         const cadre_turn_call *call = &turn->calls[i];
         begin_item(to, "{\"type\":\"function_call_output\",\"call_id\":\"");
-        append(to->http, call->id);
-        append(to->http, "\",\"output\":");
+        cadre_http_append_text(to->http, call->id);
+        cadre_http_append_text(to->http, "\",\"output\":");
         if (call->result)
             cadre_http_append_item(to->http, call->result, text_fragment, write_text);
         else
             cadre_http_append_string(to->http, call->result_text);
-        append(to->http, "}");
+        cadre_http_append_text(to->http, "}");
     }
 }
 
@@ -264,23 +249,23 @@ static void write_tools(const writer *to)
     cadre_http *http = to->http;
     for (size_t i = 0; i < request->n_tools; i++) {
         const cadre_tool_info *tool = &request->tools[i];
-        append(http, i == 0 ? ",\"tools\":[" : ",");
-        append(http, "{\"type\":\"function\",\"name\":\"");
-        append_name(http, tool->name);
-        append(http, "\",\"strict\":false");
-        if (tool->description && !is_blank(tool->description)) {
-            append(http, ",\"description\":");
+        cadre_http_append_text(http, i == 0 ? ",\"tools\":[" : ",");
+        cadre_http_append_text(http, "{\"type\":\"function\",\"name\":\"");
+        cadre_http_append_name(http, tool->name);
+        cadre_http_append_text(http, "\",\"strict\":false");
+        if (tool->description && !cadre_wire_is_blank(tool->description)) {
+            cadre_http_append_text(http, ",\"description\":");
             cadre_http_append_string(http, tool->description);
         }
-        append(http, ",\"parameters\":");
+        cadre_http_append_text(http, ",\"parameters\":");
         if (tool->parameters)
             cadre_http_append_json(http, tool->parameters);
         else
-            append(http, "{\"type\":\"object\",\"properties\":{}}");
-        append(http, "}");
+            cadre_http_append_text(http, "{\"type\":\"object\",\"properties\":{}}");
+        cadre_http_append_text(http, "}");
     }
     if (request->n_tools > 0)
-        append(http, "]");
+        cadre_http_append_text(http, "]");
 }
 
 static void write_format(const writer *to)
@@ -288,13 +273,15 @@ static void write_format(const writer *to)
     const cadre_request *request = to->request;
     if (!request->output_schema)
         return;
-    append(to->http, ",\"text\":{\"format\":{\"type\":\"json_schema\",\"name\":");
+    cadre_http_append_text(to->http,
+                           ",\"text\":{\"format\":{\"type\":\"json_schema\",\"name\":");
     cadre_http_append_string(to->http, request->output_name);
     bool is_strict = cadre_schema_is_strict(request->output_schema);
-    append(to->http, is_strict ? ",\"strict\":true" : ",\"strict\":false");
-    append(to->http, ",\"schema\":");
+    cadre_http_append_text(to->http,
+                           is_strict ? ",\"strict\":true" : ",\"strict\":false");
+    cadre_http_append_text(to->http, ",\"schema\":");
     cadre_http_append_json(to->http, request->output_schema);
-    append(to->http, "}}");
+    cadre_http_append_text(to->http, "}}");
 }
 
 static void write_headers(const writer *to)
@@ -314,12 +301,12 @@ static void write_headers(const writer *to)
 static void write_head(const writer *to)
 {
     const char *system = to->request->system;
-    append(to->http, to->model->head);
-    if (!is_blank(system)) {
-        append(to->http, ",\"instructions\":");
+    cadre_http_append_text(to->http, to->model->head);
+    if (!cadre_wire_is_blank(system)) {
+        cadre_http_append_text(to->http, ",\"instructions\":");
         cadre_http_append_string(to->http, system);
     }
-    append(to->http, ",\"input\":[");
+    cadre_http_append_text(to->http, ",\"input\":[");
 }
 
 static void write_input(writer *to)
@@ -343,9 +330,9 @@ cadre_status cdr_responses_encode(const void *state, const cadre_request *reques
     cadre_http_set_url(http, "%s", to.model->url);
     write_headers(&to);
     write_input(&to);
-    append(http, "]");
+    cadre_http_append_text(http, "]");
     write_format(&to);
     write_tools(&to);
-    append(http, "}");
+    cadre_http_append_text(http, "}");
     return CADRE_OK;
 }

@@ -133,6 +133,21 @@ void cadre_http_append(cadre_http *http, const char *data, size_t len)
     note_failure(http);
 }
 
+void cadre_http_append_text(cadre_http *http, const char *text)
+{
+    if (text)
+        cadre_http_append(http, text, strlen(text));
+}
+
+void cadre_http_append_name(cadre_http *http, const char *name)
+{
+    char wire[CADRE_WIRE_NAME_SIZE];
+    if (!name)
+        return;
+    cadre_wire_name(name, wire);
+    cadre_http_append_text(http, wire);
+}
+
 void cadre_http_append_string(cadre_http *http, const char *text)
 {
     if (!http || !text)

@@ -229,3 +229,23 @@ cadre_status cadre_fail_body(cadre_error *err, int http_status, const char *key_
         add_key_hint(key_env, &found);
     return tell(&found, err);
 }
+
+cadre_status cadre_fail_event(cadre_error *err, const char *data, size_t len)
+{
+    return cadre_fail_class(err, CADRE_EIO, CADRE_CLASS_BAD_RESPONSE, true,
+                            "an event of the answer is not JSON: \"%.*s\"%s",
+                            (int)(len < SHOWN_BYTES ? len : SHOWN_BYTES), data,
+                            len > SHOWN_BYTES ? "..." : "");
+}
+
+cadre_status cadre_fail_answer(cadre_error *err, const char *what,
+                               const cadre_scan *scan, const char *data, size_t len)
+{
+    if (cadre_scan_is_cut(scan))
+        return cadre_fail_class(err, CADRE_EIO, CADRE_CLASS_TRUNCATED, true,
+                                "the answer, one JSON text, ended before it was whole");
+    return cadre_fail_class(err, CADRE_EIO, CADRE_CLASS_BAD_RESPONSE, false,
+                            "the answer is not %s: \"%.*s\"%s", what,
+                            (int)(len < SHOWN_BYTES ? len : SHOWN_BYTES), data,
+                            len > SHOWN_BYTES ? "..." : "");
+}

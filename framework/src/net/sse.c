@@ -201,3 +201,20 @@ cadre_status cdr_sse_end(cdr_sse *sse, cdr_sse_on_event on_event, void *ctx,
     }
     return dispatch(sse, &to);
 }
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+bool cadre_sse_event_data(const cadre_sse_event *event, const char **data, size_t *len)
+{
+    const char *at = event->data, *end = at + event->len;
+    while (at < end && is_space(*at))
+        at++;
+    while (at < end && is_space(end[-1]))
+        end--;
+    *data = at;
+    *len = (size_t)(end - at);
+    return at < end && *at != ':';
+}

@@ -110,3 +110,8 @@ char *cadre_wire_arguments(const char *arguments)
     json_decref(value);
     return text;
 }
+
+bool cadre_wire_is_blank(const char *text)
+{
+    return text[strspn(text, " \t\r\n")] == '\0';
+}

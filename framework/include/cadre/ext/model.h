@@ -53,6 +53,11 @@ typedef struct cadre_sse_event {
     size_t len;
 } cadre_sse_event;
 
+// Gives the event's data without white space around it. False: there is none, or it is
+// a comment that a gateway has turned into data; such an event says nothing.
+CADRE_API bool cadre_sse_event_data(const cadre_sse_event *event, const char **data,
+                                    size_t *len);
+
 // A whole body.
 typedef struct cadre_http_body {
     int status; // HTTP's

@@ -29,6 +29,15 @@ CADRE_API cadre_status cadre_fail_body(cadre_error *err, int http_status,
                                        const char *key_env, const char *data,
                                        size_t len);
 
+// Fails with an event of a stream that is not JSON. Another attempt may fare better.
+CADRE_API cadre_status cadre_fail_event(cadre_error *err, const char *data, size_t len);
+
+// Fails with a whole body that is not `what` it should be ("a message"): one that was
+// cut may be whole the next time, another one is what the server has.
+CADRE_API cadre_status cadre_fail_answer(cadre_error *err, const char *what,
+                                         const cadre_scan *scan, const char *data,
+                                         size_t len);
+
 #ifdef __cplusplus
 }
 #endif

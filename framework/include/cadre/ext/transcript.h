@@ -102,6 +102,9 @@ CADRE_API bool cadre_turn_items_next(cadre_turn_items *items, cadre_turn_item *o
 #define CADRE_WIRE_NAME_SIZE 65
 CADRE_API void cadre_wire_name(const char *name, char out[CADRE_WIRE_NAME_SIZE]);
 
+// Is there nothing but white space? No provider takes such a text.
+CADRE_API bool cadre_wire_is_blank(const char *text);
+
 // Gives arguments as the text of a JSON object that every server reads: what the model
 // wrote, "{}" for nothing, and {"invalid_arguments": "..."} for what is none, so that
 // the model sees what it wrote and no server refuses the history. free() it; NULL: no
