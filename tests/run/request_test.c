@@ -5,6 +5,7 @@
 
 #include "cadre/cadre.h"
 #include "team/kinds.h"
+#include "team/runtime.h"
 #include "team/team.h"
 
 #include <pthread.h>
@@ -415,6 +416,53 @@ static void test_request__two_that_race_are_one_run(void)
     folder_remove(&folder);
 }
 
+// Another process makes the same request, from its start to its end, after this one has
+// looked for it and before it reads the session.
+static struct {
+    const cadre_store_ops *sound;
+    fixture *other;
+    int n_looks;
+    answered answer;
+} between;
+
+static cadre_status read_between(void *store, const cadre_query *query,
+                                 const cadre_store_reader *reader, cadre_error *err)
+{
+    if (query->kind == CADRE_QUERY_SESSION && ++between.n_looks == 2)
+        between.answer = ask(between.other, CADRE_RUN(.input = "x", .request_id = "r"));
+    return between.sound->read(store, query, reader, err);
+}
+
+static void test_request__that_another_made_and_ended_meanwhile_is_not_run(void)
+{
+    fixture f, other;
+    char url[FOLDER_PATH_SIZE];
+    memset(&f, 0, sizeof f);
+    memset(&other, 0, sizeof other);
+    if (!CHECK(folder_make(&f.folder)))
+        return;
+    snprintf(url, sizeof url, "sqlite:%s/runs.db", f.folder.path);
+    open_on(&f, url);
+    open_on(&other, url);
+    cadre_store_ops ops = *f.runtime->store_ops;
+    memset(&between, 0, sizeof between);
+    between.sound = f.runtime->store_ops;
+    between.other = &other;
+    ops.read = read_between;
+    f.runtime->store_ops = &ops;
+    answered a = ask(&f, CADRE_RUN(.input = "x", .request_id = "r"));
+    f.runtime->store_ops = between.sound;
+    CHECK_OK(a.started, &f.err);
+    CHECK_OK(a.status, &f.err);
+    CHECK_TEXT(between.answer.text, "answer 1");
+    CHECK_TEXT(a.text, "answer 1");
+    CHECK_TEXT(a.trace, between.answer.trace);
+    CHECK_INT(atomic_load(&f.n_calls), 0);
+    cadre_team_free(other.team);
+    cadre_runtime_close(other.runtime);
+    tear_down(&f);
+}
+
 static cadre_status count_run(void *ctx, const cadre_record_info *info,
                               cadre_error *err)
 {
@@ -442,6 +490,7 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_request__of_a_run_that_was_cut_goes_on),
     CHECK_TEST(test_request__of_a_live_run_is_busy),
     CHECK_TEST(test_request__two_that_race_are_one_run),
+    CHECK_TEST(test_request__that_another_made_and_ended_meanwhile_is_not_run),
     CU_TEST_INFO_NULL,
 };
 

@@ -101,11 +101,22 @@ cadre_status cdr_session_read(cdr_tree *tree, const char *name,
 
 // --- Its start ---
 
+// A session as it is now.
+typedef struct session_look {
+    cdr_session_size size;
+    const char *request_id; // NULL: none is looked for
+    bool has_request;
+} session_look;
+
 static cadre_status count_row(void *ctx, const cadre_message_row *row, cadre_error *err)
 {
+    session_look *look = ctx;
     (void)err;
-    if (row->message.position >= 0)
-        ((cdr_session_size *)ctx)->n_messages++;
+    if (row->message.position < 0)
+        return CADRE_OK;
+    look->size.n_messages++;
+    look->has_request |=
+        look->request_id != NULL && strcmp(row->request_id, look->request_id) == 0;
     return CADRE_OK;
 }
 
@@ -114,7 +125,7 @@ static cadre_status note_conversation(void *ctx, const cadre_conversation_row *r
 {
     (void)row;
     (void)err;
-    ((cdr_session_size *)ctx)->is_there = true;
+    ((session_look *)ctx)->size.is_there = true;
     return CADRE_OK;
 }
 
@@ -138,19 +149,23 @@ static bool has_begun(const cdr_tree *tree)
            is_there;
 }
 
-// Has another process gone on with the session since this one read it?
-static bool has_moved(cdr_tree *tree, const char *name, const cdr_session_size *read)
+// Has another process gone on with the session since this one read it, or made the same
+// request since it was looked for?
+static bool has_moved(cdr_tree *tree, const char *name, const char *request_id,
+                      const cdr_session_size *read)
 {
-    cdr_session_size now = {0, false};
+    session_look now = {.request_id = request_id};
     const cadre_query query = {.kind = CADRE_QUERY_SESSION, .session = name};
     const cadre_store_reader reader = {
         .conversation = note_conversation, .message = count_row, .ctx = &now};
     const cadre_store_ops *store = tree->runtime->store_ops;
     return store->read(tree->runtime->store, &query, &reader, NULL) == CADRE_OK &&
-           (now.is_there != read->is_there || now.n_messages != read->n_messages);
+           (now.has_request || now.size.is_there != read->is_there ||
+            now.size.n_messages != read->n_messages);
 }
 
 cadre_status cdr_session_store_start(cdr_tree *tree, const char *name,
+                                     const char *request_id,
                                      const cdr_session_size *read, cadre_error *err)
 {
     if (name == NULL || cdr_tree_flush(tree, NULL) == CADRE_OK)
@@ -160,7 +175,7 @@ cadre_status cdr_session_store_start(cdr_tree *tree, const char *name,
                           "session '%s': %s and is not at its end: wait for it, answer "
                           "what it asks, or resume it if it was cut",
                           name, tree->lost.text);
-    if (!has_begun(tree) && has_moved(tree, name, read))
+    if (!has_begun(tree) && has_moved(tree, name, request_id, read))
         return cadre_fail_class(err, CADRE_EBUSY, CADRE_CLASS_ERROR, true,
                                 "session '%s': another run went on with it at the same "
                                 "moment; try again",

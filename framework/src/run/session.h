@@ -25,9 +25,11 @@ cadre_status cdr_session_read(cdr_tree *tree, const char *name,
                               cdr_conversation *conversation, cdr_session_size *size,
                               cadre_error *err);
 
-// Another process may work in the session: only the store knows, once the start is in
-// it. A lost store is told by the run. Errors: EBUSY.
+// Another process may work in the session, or have made the request `request_id` (NULL:
+// none): only the store knows, once the start is in it. A lost store is told by the
+// run. Errors: EBUSY.
 cadre_status cdr_session_store_start(cdr_tree *tree, const char *name,
+                                     const char *request_id,
                                      const cdr_session_size *read, cadre_error *err);
 
 #endif

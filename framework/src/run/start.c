@@ -164,7 +164,8 @@ static cadre_status open_root(cdr_tree *tree, const cdr_start *start, cadre_erro
     if (status == CADRE_OK)
         status = birth_root(tree, start, conversation, !read.is_there, err);
     if (status == CADRE_OK)
-        status = cdr_session_store_start(tree, session, &read, err);
+        status = cdr_session_store_start(tree, session, start->config->request_id,
+                                         &read, err);
     cdr_conversation_unref(conversation);
     return status;
 }
