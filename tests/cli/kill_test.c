@@ -68,7 +68,7 @@ typedef struct subject {
     bool is_background; // a run of its own reports to it
     atomic_int n_cut;
     // Of an undisturbed run:
-    _Atomic int64_t duration_ns; // of a run that nobody kills; as the machine is now
+    _Atomic int64_t from_ns, to_ns; // kills fall between; as the machine is now
     char shown[SHOWN_SIZE];
 } subject;
 
@@ -403,15 +403,21 @@ static void go_on_to_the_end(const lab *it, int64_t kill_after_ns)
         printf("%s: %s is %s\n", it->of->name, id, status);
 }
 
-// Others work on the machine too: a run that was over before its kill, or had not
-// begun, says how fast it is now.
-static void learn_duration(subject *of, bool is_killed, bool is_begun,
-                           int64_t duration_ms)
+// Others work on the machine too, and a sanitizer's start takes its time: a run that
+// was over before its kill, or had not begun, says when there is something to lose.
+static void learn_moments(subject *of, const program_result *ran, bool is_begun,
+                          int64_t killed_ns)
 {
-    if (!is_killed)
-        of->duration_ns = duration_ms * 1000000;
+    int64_t from = of->from_ns;
+
+    if (ran->signal != SIGKILL)
+        of->to_ns = ran->duration_ms * 1250000;
     else if (!is_begun)
-        of->duration_ns = of->duration_ns + of->duration_ns / 4;
+        of->from_ns = from + (killed_ns - from) / 4;
+    else
+        of->from_ns = from - from / 64;
+    if (of->to_ns < of->from_ns)
+        of->from_ns = of->to_ns / 4;
 }
 
 // A kill before the run was recorded leaves nothing to go on with.
@@ -424,11 +430,13 @@ static void kill_and_go_on(subject *of, const int64_t kill_after_ns[2])
 
     if (lab_make(&it, of) &&
         COMMAND(&it, &ran, kill_after_ns[0], "run", it.team, of->input)) {
-        bool is_killed = ran.signal == SIGKILL, is_begun = access(it.store, F_OK) == 0;
+        bool is_killed = ran.signal == SIGKILL;
+        bool is_begun =
+            access(it.store, F_OK) == 0 && look_at_runs(&it, id, status, &n_open);
         CHECK(is_killed || ran.exit_status == (of->answer ? 3 : 0));
-        learn_duration(of, is_killed, is_begun, ran.duration_ms);
+        learn_moments(of, &ran, is_begun, kill_after_ns[0]);
         program_result_fini(&ran);
-        if (is_begun && look_at_runs(&it, id, status, &n_open)) {
+        if (is_begun) {
             atomic_fetch_add(&of->n_cut, is_killed);
             go_on_to_the_end(&it, kill_after_ns[1]);
             check_left(&it);
@@ -444,7 +452,8 @@ static bool run_undisturbed(subject *of)
     program_result ran, shown;
 
     if (lab_make(&it, of) && COMMAND(&it, &ran, -1, "run", it.team, of->input)) {
-        of->duration_ns = ran.duration_ms * 1000000;
+        of->from_ns = ran.duration_ms * 250000;
+        of->to_ns = ran.duration_ms * 1250000;
         program_result_fini(&ran);
         go_on_to_the_end(&it, -1);
         if (!of->team)
@@ -481,8 +490,8 @@ static time_t now_s(void)
     return now.tv_sec;
 }
 
-// The moments of a round depend on the seed and its number alone. At first a program
-// has nothing to lose yet.
+// The moments of a round depend on the seed, its number, and how fast the machine is.
+// At first a program has nothing to lose yet.
 static void *play_rounds(void *arg)
 {
     (void)arg;
@@ -492,9 +501,9 @@ static void *play_rounds(void *arg)
             return NULL;
         unsigned seed = series.seed + (unsigned)i * 2654435761u;
         subject *of = &subjects[i % N_SUBJECTS];
-        const int64_t kill_after_ns[2] = {
-            (250 + rand_r(&seed) % 1000) * (of->duration_ns / 1000),
-            (250 + rand_r(&seed) % 1000) * (of->duration_ns / 1000)};
+        int64_t from = of->from_ns, step = (of->to_ns - from) / 1000;
+        const int64_t kill_after_ns[2] = {from + rand_r(&seed) % 1000 * step,
+                                          from + rand_r(&seed) % 1000 * step};
         kill_and_go_on(of, kill_after_ns);
     }
 }
@@ -524,7 +533,7 @@ static void test_kill__a_killed_run_goes_on_where_it_was(void)
         n_cut += atomic_load(&subjects[i].n_cut);
     }
     printf("%d of %d runs were cut\n", n_cut, n_done);
-    CHECK(n_cut >= n_done / 4);
+    CHECK(n_cut >= n_done / 8); // a sanitizer's start and end take most of the time
 }
 
 static const CU_TestInfo tests[] = {

@@ -72,8 +72,8 @@ static void test_strict_schema__has_only_words_that_are_known_there(void)
         WITH("{'$ref': '#', 'description': 'd'}"),
         WITH("{'$ref': 'other'}"),
         WITH("{'type': 'string', 'x-note': 1}"),
-        "{'type': 'object', 'additionalProperties': false, 'required': ['a'], "
-        "'properties': {'a': {'type': 'null'}}, '$defs': {'d': {'type': 'object'}}}",
+        ("{'type': 'object', 'additionalProperties': false, 'required': ['a'], "
+         "'properties': {'a': {'type': 'null'}}, '$defs': {'d': {'type': 'object'}}}"),
     };
     for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
         check(known[i], true);
