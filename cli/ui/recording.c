@@ -12,7 +12,7 @@
 
 static int fail(const char *path, int failure)
 {
-    cli_report("--record: '%s' cannot be written: %s", path, strerror(failure));
+    cli_report("--record: '%s' cannot be written: %s", path, strerrordesc_np(failure));
     return CLI_EXIT_FAILED;
 }
 
