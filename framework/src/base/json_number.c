@@ -117,8 +117,8 @@ bool cdr_json_is_multiple(const json_t *value, const json_t *divisor)
 {
     decimal number = decimal_of(value);
     decimal unit = decimal_of(divisor);
-    if (number.digits == 0)
-        return true;
+    if (number.digits == 0 || unit.digits == 0) // 0 is refused where schemas are read
+        return number.digits == 0;
     int power = number.exponent - unit.exponent;
     if (power >= 0)
         return shifted_modulo(number.digits, power, unit.digits) == 0;
