@@ -84,7 +84,8 @@ static size_t session_len(const char *text)
 static unsigned long count_of(const char *text, size_t *end)
 {
     const char *last = text;
-    for (const char *at = text; at != NULL; at = strstr(at + 1, BETWEEN))
+    for (const char *at = strstr(text, BETWEEN); at != NULL;
+         at = strstr(at + 1, BETWEEN))
         last = at;
     const char *star = strchr(last, '*');
     *end = star == NULL ? strlen(text) : (size_t)(star - text);

@@ -38,7 +38,7 @@ static bool follows(const rewriting *r, const char *text)
 
 static char peek(const rewriting *r, size_t ahead)
 {
-    return r->at + ahead < r->len ? r->text[r->at + ahead] : '\0';
+    return (char)(r->at + ahead < r->len ? r->text[r->at + ahead] : '\0');
 }
 
 static void copy(rewriting *r, size_t len)
@@ -184,12 +184,10 @@ static void rewrite_literal(rewriting *r)
     char escaped = peek(r, 1);
     if (escaped == '\0')
         r->why = "there is nothing after the last \\";
-    else if (strchr("^$\\.*+?()[]{}|/-", escaped))
-        copy(r, 2);
     else if (isalnum((unsigned char)escaped))
         r->why = "this escape is no part of it";
     else
-        copy(r, 2); // harmless, and often written: \" \@ \_ \:
+        copy(r, 2); // also what is harmless and often written: \" \@ \_ \:
 }
 
 static void rewrite_escape(rewriting *r)
@@ -209,10 +207,9 @@ static void rewrite_escape(rewriting *r)
         rewrite_null(r);
     else if (escaped == 'v')
         replace(r, 2, "\\x{B}");
-    else if (escaped == 'k' && peek(r, 2) == '<' && !r->is_class)
-        copy(r, 2);
-    else if (escaped &&
-             strchr(r->is_class ? "dDwWbfnrt" : "dDwWbBfnrt123456789", escaped))
+    else if ((escaped == 'k' && peek(r, 2) == '<' && !r->is_class) ||
+             (escaped &&
+              strchr(r->is_class ? "dDwWbfnrt" : "dDwWbBfnrt123456789", escaped)))
         copy(r, 2);
     else
         rewrite_literal(r);
