@@ -78,7 +78,7 @@ static void read_delay(cadre_scan *scan, failure *out)
     if (*end == '.') {
         int weight_ms = 100;
         for (end++; *end >= '0' && *end <= '9'; end++, weight_ms /= 10)
-            ms += (*end - '0') * weight_ms;
+            ms += (long)(*end - '0') * weight_ms;
     }
     if (*end == 's')
         out->retry_after_ms = ms < CDR_RETRY_AFTER_MAX_MS ? ms : CDR_RETRY_AFTER_MAX_MS;

@@ -1,6 +1,8 @@
 // See secrets.h.
 #include "net/secrets.h"
 
+#include "base/base64.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -90,7 +92,7 @@ static bool add_part(cdr_secrets *secrets, const char *part, size_t len)
     for (size_t i = 0; i < len; i++) {
         int high = part[i] == '%' && i + 2 < len ? hex_digit(part[i + 1]) : -1;
         int low = high >= 0 ? hex_digit(part[i + 2]) : -1;
-        plain[used++] = low >= 0 ? (char)(high * 16 + low) : part[i];
+        plain[used++] = (char)(low >= 0 ? high * 16 + low : part[i]);
         i += low >= 0 ? 2 : 0;
     }
     plain[used] = '\0';
@@ -100,23 +102,13 @@ static bool add_part(cdr_secrets *secrets, const char *part, size_t len)
 // "user:password" as Basic authentication sends it.
 static bool add_basic(cdr_secrets *secrets, const char *user, size_t len)
 {
-    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-                                  "0123456789+/";
-    const unsigned char *from = (const unsigned char *)user;
-    char *out = cdr_arena_alloc(&secrets->arena, (len / 3 + 1) * 4 + 1);
-    if (!out)
-        return false;
-    size_t used = 0;
-    for (size_t i = 0; i < len; i += 3) {
-        unsigned second = i + 1 < len ? from[i + 1] : 0;
-        unsigned third = i + 2 < len ? from[i + 2] : 0;
-        unsigned group = (unsigned)from[i] << 16 | second << 8 | third;
-        out[used++] = letters[group >> 18];
-        out[used++] = letters[group >> 12 & 63];
-        out[used++] = i + 1 < len ? letters[group >> 6 & 63] : '=';
-        out[used++] = i + 2 < len ? letters[group & 63] : '=';
-    }
-    return add(secrets, out, used);
+    cdr_buf sent = CDR_BUF_INIT;
+    cdr_base64_append(&sent, user, len);
+    const char *kept =
+        sent.failed ? NULL : cdr_arena_text(&secrets->arena, cdr_buf_text(&sent));
+    bool is_good = kept && add(secrets, kept, sent.len);
+    cdr_buf_fini(&sent);
+    return is_good;
 }
 
 static bool add_user(cdr_secrets *secrets, const char *user, size_t len)
