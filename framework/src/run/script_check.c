@@ -2,14 +2,34 @@
 #include "run/script_check.h"
 
 #include "run/recorded.h"
+#include "team/member_map.h"
 #include "team/script.h"
 
-// Steps in order that nobody took.
-static cadre_status check_left(const cdr_tree *tree, cadre_error *err)
+// Agents that the run stopped, which may have had more to say; NULL items: no memory.
+static cadre_agents stopped_agents(cdr_tree *tree)
 {
     const cadre_team *team = tree->team;
+    size_t n = 0;
+    const cadre_agent **found =
+        cdr_arena_alloc(&tree->arena, (team->n_agents + 1) * sizeof(*found));
+    for (size_t i = 0; found != NULL && i < team->n_agents; i++)
+        if (tree->is_agent_stopped[i])
+            found[n++] = team->agents[i];
+    return (cadre_agents){found, n};
+}
+
+// Steps in order that nobody took, though the run did not stop whose they are.
+static cadre_status check_left(cdr_tree *tree, cadre_error *err)
+{
+    const cadre_team *team = tree->team;
+    cdr_member_map map = {0};
+    cadre_agents stopped = stopped_agents(tree);
+    if (stopped.items == NULL || !cdr_member_map_init(&map, team, &tree->arena))
+        return cadre_fail(err, CADRE_ENOMEM, "no memory to check a script");
     for (size_t i = 0; i < team->n_agents; i++) {
         const char *name = team->agents[i]->info.name;
+        if (cdr_member_map_find(&map, stopped, name) != NULL)
+            continue;
         cadre_status status =
             cdr_script_check_left(team->script, name, tree->script_used[i], err);
         if (status != CADRE_OK)
@@ -47,7 +67,7 @@ static cadre_status check_difference(const cadre_frame *frame, cadre_status stat
 cadre_status cdr_script_check(const cadre_frame *frame, cadre_status status,
                               cadre_error *err)
 {
-    const cdr_tree *tree = frame->tree;
+    cdr_tree *tree = frame->tree;
     if (frame->parent != NULL || tree->team->script == NULL)
         return status;
     status = check_difference(frame, status, err);

@@ -7,8 +7,9 @@
 
 // For the root about to end with `status`, whose failure `err` holds: gives what it
 // ends with. A difference from a recording comes before any other failure. EFAILED
-// names the agent and how many steps are left. `status` itself for other frames,
-// scripts that are not strict and, of what is left over, sessions.
+// names the agent and how many steps are left; those of an agent that the run stopped,
+// or of one below it, may be left. `status` itself for other frames, scripts that are
+// not strict and, of what is left over, sessions.
 cadre_status cdr_script_check(const cadre_frame *frame, cadre_status status,
                               cadre_error *err);
 

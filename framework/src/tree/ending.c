@@ -102,6 +102,14 @@ static void end_state(cadre_frame *frame)
     frame->delta = NULL;
 }
 
+void cdr_frame_note_stopped(const cadre_frame *frame)
+{
+    bool is_stopped =
+        frame->status == CADRE_FRAME_ABORTED || frame->status == CADRE_FRAME_TIMEOUT;
+    if (frame->kind == CDR_FRAME_AGENT && is_stopped)
+        frame->tree->is_agent_stopped[frame->agent->index] = true;
+}
+
 void cdr_frame_end_locked(cadre_frame *frame, const cdr_ending *ending)
 {
     if (cdr_frame_is_ended(frame)) {
@@ -117,6 +125,7 @@ void cdr_frame_end_locked(cadre_frame *frame, const cdr_ending *ending)
     if (!frame->is_refused) // else it is not in the record, and nothing was done
         cdr_usage_add(&frame->usage, &ending->own);
     end_state(frame);
+    cdr_frame_note_stopped(frame);
     tell_end_locked(frame, ending);
     cdr_replay_note_end_locked(frame);
     cdr_race_look_locked(frame);

@@ -25,6 +25,9 @@ typedef struct cdr_ending {
 } cdr_ending;
 void cdr_frame_end_locked(cadre_frame *frame, const cdr_ending *ending);
 
+// An ended frame, also one from the record: was its agent stopped before its answer?
+void cdr_frame_note_stopped(const cadre_frame *frame);
+
 // A frame whose `run` has returned waits for a person, somewhere below it.
 void cdr_frame_park_locked(cadre_frame *frame);
 

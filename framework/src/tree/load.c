@@ -410,6 +410,7 @@ static cadre_status derive(loader *l, cadre_error *err)
             derive_before(l, frame, i + 1);
             continue;
         }
+        cdr_frame_note_stopped(frame);
         derive_answer(frame);
         derive_delta(frame);
         if (may_be_tried_again(frame))

@@ -28,12 +28,14 @@ cdr_tree *cdr_tree_new(cadre_team *team, cadre_error *err)
     tree->n_buckets = 16;
     tree->buckets = calloc(tree->n_buckets, sizeof *tree->buckets);
     tree->script_used = calloc(team->n_agents + 1, sizeof *tree->script_used);
+    tree->is_agent_stopped = calloc(team->n_agents + 1, sizeof *tree->is_agent_stopped);
     tree->script_results = calloc(team->n_tools + 1, sizeof *tree->script_results);
     bool is_replay = cdr_script_is_recording(team->script);
     if (is_replay)
         tree->replay = cdr_replay_new(team->script);
     if (tree->buckets == NULL || tree->script_used == NULL ||
-        tree->script_results == NULL || (is_replay && tree->replay == NULL)) {
+        tree->is_agent_stopped == NULL || tree->script_results == NULL ||
+        (is_replay && tree->replay == NULL)) {
         cadre_fail(err, CADRE_ENOMEM, "no memory for a run");
         cdr_tree_free(tree);
         return NULL;
@@ -65,6 +67,7 @@ void cdr_tree_free(cdr_tree *tree)
     json_decref(tree->inputs);
     free(tree->buckets);
     free(tree->script_used);
+    free(tree->is_agent_stopped);
     free(tree->script_results);
     cdr_replay_free(tree->replay);
     cdr_cond_fini(&tree->flushed);

@@ -218,6 +218,7 @@ struct cdr_tree {
     int64_t n_model_calls, n_tool_calls;
     int64_t largest_output; // tokens of one answer so far, where budgets are kept
     int *script_used;       // by agent index
+    bool *is_agent_stopped; // the same: it was, once, before it came to an answer
     int *script_results;    // by tool index
     cdr_replay *replay;     // NULL: the script is no recording, or there is none
     cdr_outbox outbox, spare;
