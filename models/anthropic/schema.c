@@ -119,14 +119,21 @@ static json_t *fit_enum(fitting *to, json_t *values)
     return json_incref(values);
 }
 
-static void fit_key(fitting *to, json_t *out, const char *key, json_t *value)
+static bool stays_as_it_is(const char *key, const json_t *value)
 {
     static const char *const kept[] = {"type",    "title",    "description",
                                        "default", "required", NULL};
-    size_t i = 0;
-    while (kept[i] && strcmp(key, kept[i]) != 0)
-        i++;
-    if (kept[i])
+    for (size_t i = 0; kept[i]; i++)
+        if (strcmp(key, kept[i]) == 0)
+            return true;
+    if (strcmp(key, "format") == 0)
+        return is_known_format(json_string_value(value));
+    return strcmp(key, "minItems") == 0 && json_integer_value(value) == 1;
+}
+
+static void fit_key(fitting *to, json_t *out, const char *key, json_t *value)
+{
+    if (stays_as_it_is(key, value))
         put(to, out, key, json_incref(value));
     else if (strcmp(key, "enum") == 0)
         put(to, out, key, fit_enum(to, value));
@@ -143,10 +150,6 @@ static void fit_key(fitting *to, json_t *out, const char *key, json_t *value)
     else if (strcmp(key, "properties") == 0 || strcmp(key, "$defs") == 0 ||
              strcmp(key, "definitions") == 0)
         put(to, out, key, fit_members(to, value));
-    else if (strcmp(key, "format") == 0 && is_known_format(json_string_value(value)))
-        put(to, out, key, json_incref(value));
-    else if (strcmp(key, "minItems") == 0 && json_integer_value(value) == 1)
-        put(to, out, key, json_incref(value));
 }
 
 static bool may_be(const json_t *schema, const char *type)

@@ -29,8 +29,8 @@
 #define LIVES_STEP 4
 #define LIVES_MAX_AGAIN 1
 #elif defined __SANITIZE_ADDRESS__
-#define LIVES_STEP 2
-#define LIVES_MAX_AGAIN 4
+#define LIVES_STEP 3
+#define LIVES_MAX_AGAIN 2
 #else
 #define LIVES_STEP 1
 #define LIVES_MAX_AGAIN 40

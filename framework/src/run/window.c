@@ -155,10 +155,10 @@ static void *with_room(void *array, size_t *capacity, size_t n, size_t size)
 
 static bool count(cdr_window *window, const cdr_window_view *view)
 {
-    int64_t *counts = with_room(window->counts, &window->counts_capacity, view->n_said,
-                                sizeof *counts);
+    int64_t *counts = with_room(window->counts, &window->counts_capacity,
+                                view->n_said + 1, sizeof *counts);
     if (counts == NULL)
-        return view->n_said == 0;
+        return false;
     window->counts = counts;
     for (size_t i = window->settled.n_items; i < view->n_said; i++)
         counts[i] = cdr_tokens_of_item(&view->items[i]);
