@@ -102,7 +102,7 @@ static void take_retry(show *it, const cadre_event *event)
 {
     char wait[24];
 
-    it->n_retries++;
+    it->n_retries += event->u.retry.attempt > 0; // else a model was passed over
     if (it->live || it->config->is_quiet || it->config->is_one_of_many)
         return;
     if (*event->u.retry.next_model) {

@@ -118,6 +118,18 @@ static void test_units__writes_durations_as_they_are_read(void)
     }
 }
 
+static void test_units__what_was_measured_is_written_without_its_odds(void)
+{
+    static const accepted cases[] = {
+        {"0ms", 0},    {"9999ms", 9999}, {"10s", 10999},  {"59s", 59955},
+        {"1m", 60001}, {"599s", 599999}, {"10m", 659999}, {"1h", 3600001},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[CDR_DURATION_TEXT_SIZE];
+        CHECK_TEXT(cdr_duration_about(cases[i].value, text), cases[i].text);
+    }
+}
+
 static void test_units__dollars_are_whole_millionths(void)
 {
     static const struct {
@@ -182,6 +194,7 @@ int main(void)
         CHECK_TEST(test_units__reads_durations),
         CHECK_TEST(test_units__refuses_durations_that_are_none),
         CHECK_TEST(test_units__writes_durations_as_they_are_read),
+        CHECK_TEST(test_units__what_was_measured_is_written_without_its_odds),
         CHECK_TEST(test_units__reads_sizes),
         CHECK_TEST(test_units__refuses_sizes_that_are_none),
         CHECK_TEST(test_units__dollars_are_whole_millionths),

@@ -67,6 +67,23 @@ static void test_failover__another_model_answers_and_is_told(void)
     http_server_stop(server);
 }
 
+static void test_failover__who_is_passed_over_is_no_retry(void)
+{
+    static const char *const options[] = {"--json", NULL};
+    const online_config config = {.team = "failover_twice.yaml", .options = options};
+    online_result ran;
+    http_server *server = serve(401, NULL, ONLINE_ANSWER("It came."));
+    if (online_run(&config, server, &ran)) {
+        CHECK_INT(ran.program.exit_status, 0);
+        CHECK_INT(http_server_request_count(server), 3);
+        CHECK_CONTAINS(ran.program.err, "solo: model 'near': it has failed in another "
+                                        "call and is passed over for ");
+        CHECK_CONTAINS(ran.program.err, "2 model calls, 1 retry, ");
+    }
+    online_result_fini(&ran);
+    http_server_stop(server);
+}
+
 static void test_failover__a_wait_that_is_too_long_is_not_waited(void)
 {
     online_result ran;
@@ -143,6 +160,7 @@ static void test_failover__one_of_another_provider_gets_the_whole_dialogue(void)
 
 static const CU_TestInfo tests[] = {
     CHECK_TEST(test_failover__another_model_answers_and_is_told),
+    CHECK_TEST(test_failover__who_is_passed_over_is_no_retry),
     CHECK_TEST(test_failover__a_wait_that_is_too_long_is_not_waited),
     CHECK_TEST(test_failover__the_last_failure_is_that_of_the_run),
     CHECK_TEST(test_failover__one_of_another_provider_gets_the_whole_dialogue),

@@ -1,8 +1,9 @@
 """What the documents name is there.
 
-The fields in docs/events.md are those that are printed, and its promises hold;
-docs/team-file.md names every key of the schema; functions, types, files and links that any
-document names exist.
+The fields in docs/events.md are those that are printed, its promises hold, and its words for
+ends and errors are those of the headers; docs/models.md explains the keys of a model and
+docs/team-file.md all others of the schema; functions, types, files and links that any document
+names exist.
 """
 
 import json
@@ -160,13 +161,48 @@ def schema_keys(schema):
         yield from schema_keys(below)
 
 
+def code_words(text):
+    """The words that its prose and tables write as code."""
+    prose = re.sub(r"^```.*?^```$", "", text, flags=re.S | re.M)
+    return set(re.findall(r"\w+", " ".join(re.findall(r"`([^`]+)`", prose))))
+
+
+def explained(text):
+    """The keys that its tables of keys explain."""
+    tables = re.findall(r"^\| key\b.*\n\|[-|]+\n((?:\|.*\n)+)", text, re.M)
+    return names(" ".join(row.split("|")[1] for table in tables
+                          for row in table.splitlines()))
+
+
 def check_keys():
-    schema = subprocess.run([os.environ["CADRE_BIN"], "schema"], capture_output=True,
-                            text=True, check=True).stdout
-    written = document("team-file.md")
-    for key in sorted(set(schema_keys(json.loads(schema)))):
-        if not re.search(rf"\b{key}\b", written):
-            yield f"docs/team-file.md does not name the key '{key}'"
+    schema = json.loads(subprocess.run([os.environ["CADRE_BIN"], "schema"],
+                                       capture_output=True, text=True, check=True).stdout)
+    models = set(schema_keys(schema["properties"].pop("models")))
+    others = {*schema_keys(schema), "models"}
+    for name, keys in (("models.md", models), ("team-file.md", others)):
+        text = document(name)
+        for key in sorted(keys - code_words(text)):
+            yield f"docs/{name} does not name the key '{key}'"
+        for key in sorted(explained(text) - keys):
+            yield f"docs/{name} explains the key '{key}', which there is not"
+
+
+def check_words():
+    """Why a run ends and what kinds of errors there are."""
+    text = document("events.md")
+    ends = " ".join(row[0] for row in rows(text, "reason"))
+    classes = text.split("## Classes of errors\n\n", 1)[1].split("\n\n", 1)[0]
+    for header, prefix, words in (("call.h", "CADRE_STOP_", ends),
+                                  ("error.h", "CADRE_CLASS_", classes)):
+        header = tree.ROOT / "framework/include/cadre" / header
+        known = re.findall(rf"^    {prefix}(\w+)", header.read_text(encoding="utf-8"), re.M)
+        yield from compare(header.name, names(words), {w.lower() for w in known} - {"none"})
+
+
+def anchors(page):
+    """What links may lead to in it: its headings, as web pages of Markdown name them."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.M)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 def check_names():
@@ -189,13 +225,14 @@ def check_names():
                 places = (tree.ROOT, tree.ROOT / "framework/include", tree.ROOT / "samples")
                 if not any((place / path).is_file() for place in places):
                     yield f"{name}: there is no file '{path}'"
-        for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text):
-            if not (page.parent / link).exists():
-                yield f"{name}: the link '{link}' leads nowhere"
+        for path, anchor in re.findall(r"\]\(([^)#:]*)(?:#([^)]*))?\)", text):
+            target = page.parent / path if path else page
+            if not target.exists() or (anchor and anchor not in anchors(target)):
+                yield f"{name}: the link '{path}#{anchor}' leads nowhere"
 
 
 def main():
-    problems = [*check_keys(), *check_names()]
+    problems = [*check_keys(), *check_words(), *check_names()]
     with tempfile.TemporaryDirectory() as folder:
         for name, text in (("team", TEAM), ("team-script", SCRIPT),
                            ("asking", ASKING_TEAM), ("asking-script", ASKING_SCRIPT)):

@@ -65,7 +65,7 @@ typedef struct cadre_result {
 // A frame as seen from outside.
 typedef struct cadre_frame_info {
     const char *id, *trace_id, *parent_id; // parent "" for the root
-    const char *key, *kind, *name;         // kind: agent, model, tool
+    const char *key, *kind, *name;         // kind: agent, model, tool, ask
     const char *referer;                   // api, agent, agent_fork
     const char *conversation_id;
     const char *input, *output;

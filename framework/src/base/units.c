@@ -105,6 +105,12 @@ const char *cdr_duration_text(int64_t ms, char text[CDR_DURATION_TEXT_SIZE])
     return text;
 }
 
+const char *cdr_duration_about(int64_t ms, char text[CDR_DURATION_TEXT_SIZE])
+{
+    int64_t grain = ms < 10000 ? 1 : ms < 600000 ? 1000 : 60000;
+    return cdr_duration_text(ms - ms % grain, text);
+}
+
 cadre_status cdr_parse_size(const char *text, int64_t *out, cadre_error *err)
 {
     return parse(&size_kind, text, out, err);

@@ -25,6 +25,10 @@ bool cdr_is_zero_quantity(const char *text);
 // Returns `text`.
 const char *cdr_duration_text(int64_t ms, char text[CDR_DURATION_TEXT_SIZE]);
 
+// The same of a time that nobody wrote, rounded down to what people care about: seconds
+// from ten seconds on, minutes from ten minutes on.
+const char *cdr_duration_about(int64_t ms, char text[CDR_DURATION_TEXT_SIZE]);
+
 // Reads a size in bytes. Errors: as above.
 cadre_status cdr_parse_size(const char *text, int64_t *out, cadre_error *err);
 

@@ -282,7 +282,7 @@ static cadre_status next_wait(cdr_model_call *call, cadre_error *failure, int64_
     if (*wait < left)
         return CADRE_OK;
     snprintf(why, sizeof why, "not asked again: that is in %s, and %s is left",
-             cdr_duration_text(*wait, first), cdr_duration_text(left, second));
+             cdr_duration_about(*wait, first), cdr_duration_about(left, second));
     return cdr_model_give_up(failure, why);
 }
 

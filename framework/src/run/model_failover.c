@@ -110,8 +110,8 @@ void cdr_model_failover_tell(cdr_model_call *call)
     cadre_error why = CADRE_ERROR_INIT;
     char left[CDR_DURATION_TEXT_SIZE];
     cadre_fail_class(&why, CADRE_EIO, call->cools_for, true,
-                     "model '%s' has failed in another call and is passed over for %s",
-                     call->first->name, cdr_duration_text(call->cools_ms, left));
+                     "it has failed in another call and is passed over for %s",
+                     cdr_duration_about(call->cools_ms, left));
     tell(call, call->first, 0, &why);
 }
 
