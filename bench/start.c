@@ -14,8 +14,6 @@ enum {
     TIMES = 40
 };
 
-extern char **environ;
-
 static int compare(const void *a, const void *b)
 {
     double x = *(const double *)a;

@@ -19,7 +19,8 @@ endif()
 
 set(CADRE_WARNINGS
     -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes
-    -Wconversion -Wvla -Wwrite-strings -Wformat=2 -Wundef -Wcast-qual)
+    -Wconversion -Wvla -Wwrite-strings -Wformat=2 -Wundef -Wcast-qual
+    -Wredundant-decls)
 if(CMAKE_C_COMPILER_ID MATCHES "Clang")
     # Reads the lock attributes of base/mutex.h; gcc has no such check.
     list(APPEND CADRE_WARNINGS -Wthread-safety)

@@ -84,17 +84,6 @@ static bool fill_body(const cadre_model_config *config, json_t *body)
     return bad == 0 && cadre_wire_pass(config->options, passed_on, body);
 }
 
-static cadre_status make_head(const cadre_model_config *config, char **out,
-                              cadre_error *err)
-{
-    json_t *body = json_object();
-    cadre_status status = body && fill_body(config, body)
-                              ? cadre_wire_head(config, body, reserved, out, err)
-                              : no_memory(config, err);
-    json_decref(body);
-    return status;
-}
-
 // Gives a piece of the body that takes one key, its value consumed. NULL: no memory.
 static char *make_piece_take(const char *key, json_t *value)
 {
@@ -227,27 +216,29 @@ static cadre_status init(void *state, const cadre_model_config *config,
     const json_t *options = config->options;
     model->caches = !json_is_false(json_object_get(options, "prompt_cache"));
     model->tells_schema = tells_schema(options);
-    model->headers = json_incref(json_object_get(options, "headers"));
-    model->url = cadre_wire_versioned_url(config->base_url, "/v1", "/messages");
-    model->key_env = strdup(config->api_key_env ? config->api_key_env : "");
-    if (!model->url || !model->key_env || !set_tool_choice(model, options) ||
-        !set_effort(model, options) || !set_beta(model, options))
+    if (!set_tool_choice(model, options) || !set_effort(model, options) ||
+        !set_beta(model, options))
         return no_memory(config, err);
     cadre_status status = set_thinking(model, config, err);
-    return status == CADRE_OK ? make_head(config, &model->head, err) : status;
+    if (status != CADRE_OK)
+        return status;
+    const cadre_endpoint_plan plan = {
+        .url = cadre_wire_versioned_url(config->base_url, "/v1", "/messages"),
+        .fill_body = fill_body,
+        .reserved = reserved,
+        .key_header = "x-api-key",
+        .key_prefix = ""};
+    return cadre_endpoint_init(&model->endpoint, config, &plan, err);
 }
 
 static void fini(void *state)
 {
     cdr_anthropic_model *model = state;
-    free(model->url);
-    free(model->key_env);
+    cadre_endpoint_fini(&model->endpoint);
     free(model->beta);
-    free(model->head);
     free(model->thinking);
     free(model->effort);
     free(model->tool_choice);
-    json_decref(model->headers);
 }
 
 extern const cadre_model_ops cadre_model_anthropic;

@@ -5,8 +5,6 @@
 // request.c writes the rest; answer.c reads chunks, part.c what their parts say.
 #include "gemini/gemini.h"
 
-#include "cadre/ext/wire_body.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,10 +107,9 @@ static char *make_url(const cadre_model_config *config)
 
 // --- Body ---
 
-// False: no memory.
-static bool set_safety(const json_t *options, json_t *body)
+static bool fill_body(const cadre_model_config *config, json_t *body)
 {
-    json_t *given = json_object_get(options, "safety_settings");
+    json_t *given = json_object_get(config->options, "safety_settings");
     json_t *list = given ? json_array() : NULL;
     if (!given)
         return true;
@@ -123,17 +120,6 @@ static bool set_safety(const json_t *options, json_t *body)
                             "threshold", json_object_iter_value(at)));
     bad |= json_object_set_new(body, "safetySettings", list);
     return bad == 0;
-}
-
-static cadre_status make_head(const cadre_model_config *config, char **out,
-                              cadre_error *err)
-{
-    json_t *body = json_object();
-    cadre_status status = body && set_safety(config->options, body)
-                              ? cadre_wire_head(config, body, reserved, out, err)
-                              : no_memory(config, err);
-    json_decref(body);
-    return status;
 }
 
 static bool fill_generation(const json_t *options, json_t *config)
@@ -209,25 +195,23 @@ static cadre_status init(void *state, const cadre_model_config *config,
     const json_t *options = config->options;
     model->is_of_3_on = is_of_3_on(config->model);
     model->tells_schema = tells_schema(options);
-    model->headers = json_incref(json_object_get(options, "headers"));
-    model->url = make_url(config);
-    model->key_env = strdup(config->api_key_env ? config->api_key_env : "");
     model->generation = make_generation(options);
-    if (!model->url || !model->key_env || !model->generation ||
-        !set_tool_config(model, options))
+    if (!model->generation || !set_tool_config(model, options))
         return no_memory(config, err);
-    return make_head(config, &model->head, err);
+    const cadre_endpoint_plan plan = {.url = make_url(config),
+                                      .fill_body = fill_body,
+                                      .reserved = reserved,
+                                      .key_header = "x-goog-api-key",
+                                      .key_prefix = ""};
+    return cadre_endpoint_init(&model->endpoint, config, &plan, err);
 }
 
 static void fini(void *state)
 {
     cdr_gemini_model *model = state;
-    free(model->url);
-    free(model->key_env);
-    free(model->head);
+    cadre_endpoint_fini(&model->endpoint);
     free(model->generation);
     free(model->tool_config);
-    json_decref(model->headers);
 }
 
 extern const cadre_model_ops cadre_model_gemini;

@@ -78,18 +78,6 @@ static bool fill_body(const cadre_model_config *config, json_t *body)
     return bad == 0 && cadre_wire_pass(options, passed_on, body);
 }
 
-// The body up to the messages: all of it but its last brace.
-static cadre_status make_head(const cadre_model_config *config, char **out,
-                              cadre_error *err)
-{
-    json_t *body = json_object();
-    cadre_status status = body && fill_body(config, body)
-                              ? cadre_wire_head(config, body, reserved, out, err)
-                              : no_memory(config, err);
-    json_decref(body);
-    return status;
-}
-
 // OpenAI refuses parallel_tool_calls where there are no tools.
 static const char *tool_tail_of(const json_t *options)
 {
@@ -124,34 +112,29 @@ static cadre_status init(void *state, const cadre_model_config *config,
         json_string_value(json_object_get(options, "api_key_header"));
     const char *reasoning =
         json_string_value(json_object_get(options, "send_reasoning"));
-    const char *key_env = config->api_key_env ? config->api_key_env : "";
     if (!reasoning)
         reasoning = "reasoning_content";
-    model->is_bearer = !key_header;
     model->format = format_of(options);
     model->tool_tail = tool_tail_of(options);
-    model->headers = json_incref(json_object_get(options, "headers"));
-    model->url = cadre_wire_url(config->base_url, "/chat/completions");
-    model->key_env = strdup(key_env);
-    model->key_header = strdup(key_header ? key_header : "Authorization");
     bool sends_reasoning = strcmp(reasoning, "none") != 0;
     if (sends_reasoning)
         model->reasoning_key = strdup(reasoning);
-    if (!model->url || !model->key_env || !model->key_header ||
-        (sends_reasoning && !model->reasoning_key))
+    if (sends_reasoning && !model->reasoning_key)
         return no_memory(config, err);
-    return make_head(config, &model->head, err);
+    const cadre_endpoint_plan plan = {
+        .url = cadre_wire_url(config->base_url, "/chat/completions"),
+        .fill_body = fill_body,
+        .reserved = reserved,
+        .key_header = key_header ? key_header : "Authorization",
+        .key_prefix = key_header ? "" : "Bearer "};
+    return cadre_endpoint_init(&model->endpoint, config, &plan, err);
 }
 
 static void fini(void *state)
 {
     cdr_openai_model *model = state;
-    free(model->url);
-    free(model->key_header);
-    free(model->key_env);
-    free(model->head);
+    cadre_endpoint_fini(&model->endpoint);
     free(model->reasoning_key);
-    json_decref(model->headers);
 }
 
 extern const cadre_model_ops cadre_model_openai_chat;

@@ -53,11 +53,6 @@ static const char schema[] =
     "\"extra_body\":{\"type\":\"object\","
     "\"description\":\"further keys of the request's body\"}}";
 
-static cadre_status no_memory(const cadre_model_config *config, cadre_error *err)
-{
-    return cadre_fail(err, CADRE_ENOMEM, "model '%s': no memory", config->name);
-}
-
 static bool wants_encrypted(const cadre_model_config *config)
 {
     static const char *const without[] = {"gpt-3", "gpt-4", "chatgpt"};
@@ -103,42 +98,25 @@ static bool fill_body(const cadre_model_config *config, json_t *body)
            cadre_wire_pass(options, passed_on, body);
 }
 
-static cadre_status make_head(const cadre_model_config *config, char **out,
-                              cadre_error *err)
-{
-    json_t *body = json_object();
-    cadre_status status = body && fill_body(config, body)
-                              ? cadre_wire_head(config, body, reserved, out, err)
-                              : no_memory(config, err);
-    json_decref(body);
-    return status;
-}
-
 static cadre_status init(void *state, const cadre_model_config *config,
                          cadre_error *err)
 {
     cdr_responses_model *model = state;
-    const json_t *options = config->options;
     const char *key_header =
-        json_string_value(json_object_get(options, "api_key_header"));
-    model->is_bearer = !key_header;
-    model->headers = json_incref(json_object_get(options, "headers"));
-    model->url = cadre_wire_url(config->base_url, "/responses");
-    model->key_env = strdup(config->api_key_env ? config->api_key_env : "");
-    model->key_header = strdup(key_header ? key_header : "Authorization");
-    if (!model->url || !model->key_env || !model->key_header)
-        return no_memory(config, err);
-    return make_head(config, &model->head, err);
+        json_string_value(json_object_get(config->options, "api_key_header"));
+    const cadre_endpoint_plan plan = {
+        .url = cadre_wire_url(config->base_url, "/responses"),
+        .fill_body = fill_body,
+        .reserved = reserved,
+        .key_header = key_header ? key_header : "Authorization",
+        .key_prefix = key_header ? "" : "Bearer "};
+    return cadre_endpoint_init(&model->endpoint, config, &plan, err);
 }
 
 static void fini(void *state)
 {
     cdr_responses_model *model = state;
-    free(model->url);
-    free(model->key_header);
-    free(model->key_env);
-    free(model->head);
-    json_decref(model->headers);
+    cadre_endpoint_fini(&model->endpoint);
 }
 
 extern const cadre_model_ops cadre_model_openai_responses;

@@ -15,8 +15,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
 static int fail(const char *what, int code)
 {
     cli_report("%s: %s", what, strerrordesc_np(code));

@@ -264,7 +264,7 @@ cadre_status cdr_anthropic_event(const void *state, void *reader,
         return CADRE_OK;
     cadre_scan_init(&scan, data, len);
     if (strcmp(event->type, "error") == 0)
-        return cadre_fail_body(err, 200, model->key_env, data, len);
+        return cadre_fail_body(err, 200, model->endpoint.key_env, data, len);
     if (cadre_scan_peek(&scan) != CADRE_SCAN_OBJECT)
         return cadre_fail_event(err, data, len);
     cadre_scan_object(&scan);
@@ -293,7 +293,7 @@ cadre_status cdr_anthropic_body(const void *state, const cadre_http_body *body,
     cadre_scan scan;
     cadre_scan_init(&scan, body->data, body->len);
     if (body->status >= 300 || is_error(scan))
-        return cadre_fail_body(err, body->status, model->key_env, body->data,
+        return cadre_fail_body(err, body->status, model->endpoint.key_env, body->data,
                                body->len);
     cadre_status status = read_message(&scan, &to);
     if (status != CADRE_OK)

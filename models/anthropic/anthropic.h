@@ -4,6 +4,7 @@
 #ifndef ANTHROPIC_H
 #define ANTHROPIC_H
 
+#include "cadre/ext/endpoint.h"
 #include "cadre/ext/json_scan.h"
 #include "cadre/ext/model.h"
 
@@ -11,14 +12,11 @@
 
 // Immutable after init. Pieces of the body start with a comma; NULL: there is none.
 typedef struct cdr_anthropic_model {
-    char *url;
-    char *key_env; // for messages; "" when no key is sent
-    char *beta;    // features that are asked for, "a,b"; NULL: none
-    char *head;    // the body up to what differs between requests
+    cadre_endpoint endpoint;
+    char *beta; // features that are asked for, "a,b"; NULL: none
     char *thinking;
     char *effort;      // the value, as JSON
     char *tool_choice; // only where there are tools
-    json_t *headers;   // further ones; NULL: none
     bool has_budget;   // `thinking` is of the kind that the last turn must begin with
     bool caches;
     bool tells_schema; // of an answer, in the system text

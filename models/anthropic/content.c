@@ -3,36 +3,32 @@
 // Users' blocks are left without their last brace, for the mark of the prompt cache.
 #include "anthropic.h"
 
+#include "cadre/ext/wire_body.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 // --- Images and files ---
 
-static const char *text_of(const json_t *part, const char *key)
-{
-    const char *text = json_string_value(json_object_get(part, key));
-    return text ? text : "";
-}
-
 static void append_source(cadre_http *http, const json_t *part)
 {
-    const char *url = text_of(part, "url");
+    const char *url = cadre_wire_text(part, "url");
     cadre_http_append_text(http, ",\"source\":");
     if (url[0] != '\0') {
         cadre_http_append_text(http, "{\"type\":\"url\",\"url\":");
         cadre_http_append_string(http, url);
     } else {
         cadre_http_append_text(http, "{\"type\":\"base64\",\"media_type\":");
-        cadre_http_append_string(http, text_of(part, "media_type"));
+        cadre_http_append_string(http, cadre_wire_text(part, "media_type"));
         cadre_http_append_text(http, ",\"data\":");
-        cadre_http_append_string(http, text_of(part, "data"));
+        cadre_http_append_string(http, cadre_wire_text(part, "data"));
     }
     cadre_http_append_text(http, "}");
 }
 
 static void append_title(cadre_http *http, const json_t *part)
 {
-    const char *name = text_of(part, "name");
+    const char *name = cadre_wire_text(part, "name");
     if (cadre_wire_is_blank(name))
         return;
     cadre_http_append_text(http, ",\"title\":");
@@ -44,7 +40,7 @@ static void append_text_file(cadre_http *http, const json_t *part)
     cadre_http_append_text(
         http, "{\"type\":\"document\",\"source\":{\"type\":\"text\",\"media_type\":"
               "\"text/plain\",\"data\":");
-    cadre_http_append_string(http, text_of(part, "text"));
+    cadre_http_append_string(http, cadre_wire_text(part, "text"));
     cadre_http_append_text(http, "}");
     append_title(http, part);
 }
@@ -53,9 +49,9 @@ static void append_text_file(cadre_http *http, const json_t *part)
 static void append_address(cadre_http *http, const json_t *part)
 {
     cadre_http_append_text(http, "{\"type\":\"text\",\"text\":\"[");
-    cadre_http_append_escaped(http, text_of(part, "name"));
+    cadre_http_append_escaped(http, cadre_wire_text(part, "name"));
     cadre_http_append_text(http, "]\\n");
-    cadre_http_append_escaped(http, text_of(part, "url"));
+    cadre_http_append_escaped(http, cadre_wire_text(part, "url"));
     cadre_http_append_text(http, "\"");
 }
 
@@ -63,21 +59,21 @@ static void append_address(cadre_http *http, const json_t *part)
 static void append_unreadable(cadre_http *http, const json_t *part)
 {
     cadre_http_append_text(http, "{\"type\":\"text\",\"text\":\"[file ");
-    cadre_http_append_escaped(http, text_of(part, "name"));
+    cadre_http_append_escaped(http, cadre_wire_text(part, "name"));
     cadre_http_append_text(http, " of type ");
-    cadre_http_append_escaped(http, text_of(part, "media_type"));
+    cadre_http_append_escaped(http, cadre_wire_text(part, "media_type"));
     cadre_http_append_text(http, ": this model cannot read it]\"");
 }
 
 static void append_part(cadre_http *http, const json_t *part)
 {
-    bool is_image = strcmp(text_of(part, "type"), "image") == 0;
+    bool is_image = strcmp(cadre_wire_text(part, "type"), "image") == 0;
     if (json_object_get(part, "text")) {
         append_text_file(http, part);
     } else if (is_image) {
         cadre_http_append_text(http, "{\"type\":\"image\"");
         append_source(http, part);
-    } else if (strcmp(text_of(part, "media_type"), "application/pdf") == 0) {
+    } else if (strcmp(cadre_wire_text(part, "media_type"), "application/pdf") == 0) {
         cadre_http_append_text(http, "{\"type\":\"document\"");
         append_source(http, part);
         append_title(http, part);

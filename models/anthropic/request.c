@@ -157,7 +157,7 @@ static void write_messages(writer *to)
     find_marks(to);
     size_t n_kept = cadre_http_cut_turns(to->http, to->marks_from);
     if (n_kept == 0) {
-        cadre_http_append_text(to->http, to->model->head);
+        cadre_http_append_text(to->http, to->model->endpoint.head);
         cadre_http_append_text(to->http, ",\"messages\":[");
     }
     for (size_t i = n_kept; i < to->request->n_turns; i++) {
@@ -259,20 +259,13 @@ static void write_output_config(const writer *to, const json_t *schema)
     cadre_http_append_text(to->http, "}");
 }
 
-static void write_headers(const writer *to)
+static void begin(const writer *to)
 {
     const cdr_anthropic_model *model = to->model;
-    cadre_http_add_header(to->http, "Content-Type", "application/json");
-    cadre_http_add_header(to->http, "Accept", "text/event-stream");
-    cadre_http_add_header(to->http, "anthropic-version", "2023-06-01");
+    cadre_http_set_header(to->http, "anthropic-version", "2023-06-01");
     if (model->beta)
-        cadre_http_add_header(to->http, "anthropic-beta", "%s", model->beta);
-    if (to->request->api_key && to->request->api_key[0])
-        cadre_http_add_header(to->http, "x-api-key", "%s", to->request->api_key);
-    void *at = json_object_iter(model->headers);
-    for (; at; at = json_object_iter_next(model->headers, at))
-        cadre_http_add_header(to->http, json_object_iter_key(at), "%s",
-                              json_string_value(json_object_iter_value(at)));
+        cadre_http_set_header(to->http, "anthropic-beta", "%s", model->beta);
+    cadre_endpoint_begin(&model->endpoint, to->request->api_key, to->http);
 }
 
 cadre_status cdr_anthropic_encode(const void *state, const cadre_request *request,
@@ -283,8 +276,7 @@ cadre_status cdr_anthropic_encode(const void *state, const cadre_request *reques
     bool has_place = wanted && !to.model->tells_schema;
     json_t *schema = has_place ? cdr_anthropic_fit_schema(wanted) : NULL;
     (void)err;
-    cadre_http_set_url(http, "%s", to.model->url);
-    write_headers(&to);
+    begin(&to);
     write_messages(&to);
     if (to.model->thinking && may_think(&to))
         cadre_http_append_text(http, to.model->thinking);

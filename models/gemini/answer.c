@@ -253,7 +253,7 @@ cadre_status cdr_gemini_event(const void *state, void *reader,
     cadre_scan_init(&scan, data, len);
     cadre_scan_type found = cadre_scan_peek(&scan);
     if (strcmp(event->type, "error") == 0 || found == CADRE_SCAN_ARRAY)
-        return cadre_fail_body(err, 200, model->key_env, data, len);
+        return cadre_fail_body(err, 200, model->endpoint.key_env, data, len);
     if (found != CADRE_SCAN_OBJECT)
         return cadre_fail_event(err, data, len);
     cadre_status status = read_chunk(&scan, &to);
@@ -283,7 +283,7 @@ cadre_status cdr_gemini_body(const void *state, const cadre_http_body *body,
     cadre_scan scan;
     cadre_scan_init(&scan, body->data, body->len);
     if (body->status >= 300)
-        return cadre_fail_body(err, body->status, model->key_env, body->data,
+        return cadre_fail_body(err, body->status, model->endpoint.key_env, body->data,
                                body->len);
     cadre_status status = read_whole(&scan, &to);
     if (status != CADRE_OK)

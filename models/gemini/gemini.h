@@ -4,6 +4,7 @@
 #ifndef GEMINI_H
 #define GEMINI_H
 
+#include "cadre/ext/endpoint.h"
 #include "cadre/ext/json_scan.h"
 #include "cadre/ext/model.h"
 
@@ -11,12 +12,9 @@
 
 // Immutable after init.
 typedef struct cdr_gemini_model {
-    char *url;
-    char *key_env;     // for messages; "" when no key is sent
-    char *head;        // the body up to what differs between requests
+    cadre_endpoint endpoint;
     char *generation;  // generationConfig without its last brace
     char *tool_config; // JSON, only where there are tools; NULL: none
-    json_t *headers;   // further ones; NULL: none
     bool is_of_3_on;
     bool tells_schema; // of an answer, in the system text
 } cdr_gemini_model;

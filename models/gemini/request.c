@@ -41,19 +41,13 @@ static void write_string(const cadre_request_item *item, cadre_http *http)
 
 // --- What a user said ---
 
-static const char *text_of(const json_t *part, const char *key)
-{
-    const char *text = json_string_value(json_object_get(part, key));
-    return text ? text : "";
-}
-
 // What is text goes as text, behind its name.
 static void append_text_file(cadre_http *http, const json_t *part)
 {
     cadre_http_append_text(http, "{\"text\":\"[");
-    cadre_http_append_escaped(http, text_of(part, "name"));
+    cadre_http_append_escaped(http, cadre_wire_text(part, "name"));
     cadre_http_append_text(http, "]\\n");
-    cadre_http_append_escaped(http, text_of(part, "text"));
+    cadre_http_append_escaped(http, cadre_wire_text(part, "text"));
     cadre_http_append_text(http, "\"}");
 }
 
@@ -63,12 +57,12 @@ static void append_part(cadre_http *http, const json_t *part)
         append_text_file(http, part);
         return;
     }
-    const char *url = text_of(part, "url");
+    const char *url = cadre_wire_text(part, "url");
     cadre_http_append_text(http, url[0] ? "{\"fileData\":{" : "{\"inlineData\":{");
     cadre_http_append_text(http, "\"mimeType\":");
-    cadre_http_append_string(http, text_of(part, "media_type"));
+    cadre_http_append_string(http, cadre_wire_text(part, "media_type"));
     cadre_http_append_text(http, url[0] ? ",\"fileUri\":" : ",\"data\":");
-    cadre_http_append_string(http, url[0] ? url : text_of(part, "data"));
+    cadre_http_append_string(http, url[0] ? url : cadre_wire_text(part, "data"));
     cadre_http_append_text(http, "}}");
 }
 
@@ -313,7 +307,7 @@ static void write_turn_of(const writer *to, const cadre_turn *turn)
 
 static void write_contents(const writer *to)
 {
-    const char *head = to->model->head;
+    const char *head = to->model->endpoint.head;
     size_t n_kept = cadre_http_kept_turns(to->http);
     if (n_kept == 0) {
         cadre_http_append_text(to->http, head);
@@ -398,26 +392,12 @@ static void write_generation(const writer *to)
     cadre_http_append_text(to->http, "}");
 }
 
-static void write_headers(const writer *to)
-{
-    const cdr_gemini_model *model = to->model;
-    cadre_http_add_header(to->http, "Content-Type", "application/json");
-    cadre_http_add_header(to->http, "Accept", "text/event-stream");
-    if (to->request->api_key && to->request->api_key[0])
-        cadre_http_add_header(to->http, "x-goog-api-key", "%s", to->request->api_key);
-    void *at = json_object_iter(model->headers);
-    for (; at; at = json_object_iter_next(model->headers, at))
-        cadre_http_add_header(to->http, json_object_iter_key(at), "%s",
-                              json_string_value(json_object_iter_value(at)));
-}
-
 cadre_status cdr_gemini_encode(const void *state, const cadre_request *request,
                                cadre_http *http, cadre_error *err)
 {
     writer to = {.model = state, .request = request, .http = http};
     (void)err;
-    cadre_http_set_url(http, "%s", to.model->url);
-    write_headers(&to);
+    cadre_endpoint_begin(&to.model->endpoint, request->api_key, http);
     write_contents(&to);
     write_generation(&to);
     write_system(&to);

@@ -210,7 +210,7 @@ static cadre_status read_event(const char *data, size_t len, chunk *to)
 static cadre_status fail_body(const cdr_openai_model *model, int http_status,
                               const char *data, size_t len, cadre_error *err)
 {
-    return cadre_fail_body(err, http_status, model->key_env, data, len);
+    return cadre_fail_body(err, http_status, model->endpoint.key_env, data, len);
 }
 
 // The provider's own end. Whoever says it without a finish reason, after text or a

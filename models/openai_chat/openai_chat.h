@@ -4,6 +4,7 @@
 #ifndef OPENAI_CHAT_H
 #define OPENAI_CHAT_H
 
+#include "cadre/ext/endpoint.h"
 #include "cadre/ext/json_scan.h"
 #include "cadre/ext/model.h"
 
@@ -19,14 +20,9 @@ typedef enum cdr_openai_format {
 
 // Immutable after init.
 typedef struct cdr_openai_model {
-    char *url;
-    char *key_header;      // "Authorization" with "Bearer ", unless named
-    char *key_env;         // for messages; "" when no key is sent
-    char *head;            // the body up to the messages
-    char *reasoning_key;   // where reasoning is sent back; NULL: nowhere
-    json_t *headers;       // further ones; NULL: none
-    const char *tool_tail; // what follows the tools, only where there are some
-    bool is_bearer;
+    cadre_endpoint endpoint; // with the body up to the messages
+    char *reasoning_key;     // where reasoning is sent back; NULL: nowhere
+    const char *tool_tail;   // what follows the tools, only where there are some
     cdr_openai_format format;
 } cdr_openai_model;
 

@@ -99,18 +99,12 @@ static void write_results(writer *to, const cadre_turn *turn)
     }
 }
 
-static const char *text_of(const json_t *object, const char *key)
-{
-    const char *text = json_string_value(json_object_get(object, key));
-    return text ? text : "";
-}
-
 // What is text goes as text, behind its name; so does the address of a document, since
 // this format has no other place for one.
 static void append_text_file(cadre_http *http, const json_t *part, const char *text)
 {
     cadre_http_append_text(http, "{\"type\":\"text\",\"text\":\"[");
-    cadre_http_append_escaped(http, text_of(part, "name"));
+    cadre_http_append_escaped(http, cadre_wire_text(part, "name"));
     cadre_http_append_text(http, "]\\n");
     cadre_http_append_escaped(http, text);
     cadre_http_append_text(http, "\"}");
@@ -118,25 +112,25 @@ static void append_text_file(cadre_http *http, const json_t *part, const char *t
 
 static void append_image(cadre_http *http, const json_t *part)
 {
-    const char *url = text_of(part, "url");
+    const char *url = cadre_wire_text(part, "url");
     cadre_http_append_text(http, "{\"type\":\"image_url\",\"image_url\":{\"url\":\"");
     if (url[0]) {
         cadre_http_append_escaped(http, url);
     } else {
         cadre_http_append_text(http, "data:");
-        cadre_http_append_escaped(http, text_of(part, "media_type"));
+        cadre_http_append_escaped(http, cadre_wire_text(part, "media_type"));
         cadre_http_append_text(http, ";base64,");
-        cadre_http_append_escaped(http, text_of(part, "data"));
+        cadre_http_append_escaped(http, cadre_wire_text(part, "data"));
     }
     cadre_http_append_text(http, "\"}}");
 }
 
 static void append_sound(cadre_http *http, const json_t *part)
 {
-    bool is_wav = strcmp(text_of(part, "media_type"), "audio/wav") == 0;
+    bool is_wav = strcmp(cadre_wire_text(part, "media_type"), "audio/wav") == 0;
     cadre_http_append_text(http,
                            "{\"type\":\"input_audio\",\"input_audio\":{\"data\":\"");
-    cadre_http_append_escaped(http, text_of(part, "data"));
+    cadre_http_append_escaped(http, cadre_wire_text(part, "data"));
     cadre_http_append_text(http, is_wav ? "\",\"format\":\"wav\"}}"
                                         : "\",\"format\":\"mp3\"}}");
 }
@@ -144,23 +138,23 @@ static void append_sound(cadre_http *http, const json_t *part)
 static void append_file(cadre_http *http, const json_t *part)
 {
     cadre_http_append_text(http, "{\"type\":\"file\",\"file\":{\"filename\":");
-    cadre_http_append_string(http, text_of(part, "name"));
+    cadre_http_append_string(http, cadre_wire_text(part, "name"));
     cadre_http_append_text(http, ",\"file_data\":\"data:");
-    cadre_http_append_escaped(http, text_of(part, "media_type"));
+    cadre_http_append_escaped(http, cadre_wire_text(part, "media_type"));
     cadre_http_append_text(http, ";base64,");
-    cadre_http_append_escaped(http, text_of(part, "data"));
+    cadre_http_append_escaped(http, cadre_wire_text(part, "data"));
     cadre_http_append_text(http, "\"}}");
 }
 
 static void append_part(cadre_http *http, const json_t *part)
 {
     if (json_object_get(part, "text"))
-        append_text_file(http, part, text_of(part, "text"));
-    else if (strcmp(text_of(part, "type"), "image") == 0)
+        append_text_file(http, part, cadre_wire_text(part, "text"));
+    else if (strcmp(cadre_wire_text(part, "type"), "image") == 0)
         append_image(http, part);
     else if (!json_object_get(part, "data"))
-        append_text_file(http, part, text_of(part, "url"));
-    else if (strncmp(text_of(part, "media_type"), "audio/", 6) == 0)
+        append_text_file(http, part, cadre_wire_text(part, "url"));
+    else if (strncmp(cadre_wire_text(part, "media_type"), "audio/", 6) == 0)
         append_sound(http, part);
     else
         append_file(http, part);
@@ -268,7 +262,7 @@ static void write_system(writer *to)
 
 static void write_head(writer *to)
 {
-    cadre_http_append_text(to->http, to->model->head);
+    cadre_http_append_text(to->http, to->model->endpoint.head);
     cadre_http_append_text(to->http, ",\"messages\":[");
     write_system(to);
 }
@@ -335,27 +329,12 @@ static void write_format(const writer *to)
     cadre_http_append_text(to->http, "}}");
 }
 
-static void write_headers(const writer *to)
-{
-    const cdr_openai_model *model = to->model;
-    cadre_http_add_header(to->http, "Content-Type", "application/json");
-    cadre_http_add_header(to->http, "Accept", "text/event-stream");
-    if (to->request->api_key && to->request->api_key[0])
-        cadre_http_add_header(to->http, model->key_header, "%s%s",
-                              model->is_bearer ? "Bearer " : "", to->request->api_key);
-    void *at = json_object_iter(model->headers);
-    for (; at; at = json_object_iter_next(model->headers, at))
-        cadre_http_add_header(to->http, json_object_iter_key(at), "%s",
-                              json_string_value(json_object_iter_value(at)));
-}
-
 cadre_status cdr_openai_encode(const void *state, const cadre_request *request,
                                cadre_http *http, cadre_error *err)
 {
     writer to = {.model = state, .request = request, .http = http};
     (void)err;
-    cadre_http_set_url(http, "%s", to.model->url);
-    write_headers(&to);
+    cadre_endpoint_begin(&to.model->endpoint, request->api_key, http);
     write_messages(&to);
     cadre_http_append_text(http, "]");
     write_tools(&to);

@@ -275,7 +275,7 @@ cadre_status cdr_responses_body(const void *state, const cadre_http_body *body,
     cdr_responses_reader reader = {.has_any = false};
     cdr_responses_answer to = {.reader = &reader, .sink = sink, .err = err};
     if (body->status >= 300)
-        return cadre_fail_body(err, body->status, model->key_env, body->data,
+        return cadre_fail_body(err, body->status, model->endpoint.key_env, body->data,
                                body->len);
     return read_body(&to, body->data, body->len);
 }

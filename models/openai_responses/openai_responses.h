@@ -4,6 +4,7 @@
 #ifndef OPENAI_RESPONSES_H
 #define OPENAI_RESPONSES_H
 
+#include "cadre/ext/endpoint.h"
 #include "cadre/ext/json_scan.h"
 #include "cadre/ext/model.h"
 
@@ -11,12 +12,8 @@
 
 // Immutable after init.
 typedef struct cdr_responses_model {
-    char *url;
-    char *key_header; // "Authorization" with "Bearer ", unless named
-    char *key_env;    // for messages; "" when no key is sent
-    char *head;       // the body up to the input, without what depends on the request
-    json_t *headers;  // further ones; NULL: none
-    bool is_bearer;
+    // With the body up to the input, without what depends on the request.
+    cadre_endpoint endpoint;
 } cdr_responses_model;
 
 // An attempt's memory; zeroed at its start.

@@ -2,6 +2,7 @@
 #include "openai_responses.h"
 
 #include "cadre/ext/strict_schema.h"
+#include "cadre/ext/wire_body.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,24 +35,18 @@ static void write_text(const cadre_request_item *item, cadre_http *http)
 
 // --- What a user said ---
 
-static const char *text_of(const json_t *object, const char *key)
-{
-    const char *text = json_string_value(json_object_get(object, key));
-    return text ? text : "";
-}
-
 // The bytes as a data URL, or where they are.
 static void append_source(cadre_http *http, const json_t *part)
 {
-    const char *url = text_of(part, "url");
+    const char *url = cadre_wire_text(part, "url");
     if (url[0] != '\0') {
         cadre_http_append_string(http, url);
         return;
     }
     cadre_http_append_text(http, "\"data:");
-    cadre_http_append_escaped(http, text_of(part, "media_type"));
+    cadre_http_append_escaped(http, cadre_wire_text(part, "media_type"));
     cadre_http_append_text(http, ";base64,");
-    cadre_http_append_escaped(http, text_of(part, "data"));
+    cadre_http_append_escaped(http, cadre_wire_text(part, "data"));
     cadre_http_append_text(http, "\"");
 }
 
@@ -59,9 +54,9 @@ static void append_source(cadre_http *http, const json_t *part)
 static void append_text_file(cadre_http *http, const json_t *part)
 {
     cadre_http_append_text(http, "{\"type\":\"input_text\",\"text\":\"[");
-    cadre_http_append_escaped(http, text_of(part, "name"));
+    cadre_http_append_escaped(http, cadre_wire_text(part, "name"));
     cadre_http_append_text(http, "]\\n");
-    cadre_http_append_escaped(http, text_of(part, "text"));
+    cadre_http_append_escaped(http, cadre_wire_text(part, "text"));
     cadre_http_append_text(http, "\"}");
 }
 
@@ -71,13 +66,14 @@ static void append_part(cadre_http *http, const json_t *part)
         append_text_file(http, part);
         return;
     }
-    if (strcmp(text_of(part, "type"), "image") == 0) {
+    if (strcmp(cadre_wire_text(part, "type"), "image") == 0) {
         cadre_http_append_text(http, "{\"type\":\"input_image\",\"image_url\":");
     } else {
         cadre_http_append_text(http, "{\"type\":\"input_file\",\"filename\":");
-        cadre_http_append_string(http, text_of(part, "name"));
-        cadre_http_append_text(http, text_of(part, "url")[0] ? ",\"file_url\":"
-                                                             : ",\"file_data\":");
+        cadre_http_append_string(http, cadre_wire_text(part, "name"));
+        cadre_http_append_text(http, cadre_wire_text(part, "url")[0]
+                                         ? ",\"file_url\":"
+                                         : ",\"file_data\":");
     }
     append_source(http, part);
     cadre_http_append_text(http, "}");
@@ -284,24 +280,10 @@ static void write_format(const writer *to)
     cadre_http_append_text(to->http, "}}");
 }
 
-static void write_headers(const writer *to)
-{
-    const cdr_responses_model *model = to->model;
-    cadre_http_add_header(to->http, "Content-Type", "application/json");
-    cadre_http_add_header(to->http, "Accept", "text/event-stream");
-    if (to->request->api_key && to->request->api_key[0])
-        cadre_http_add_header(to->http, model->key_header, "%s%s",
-                              model->is_bearer ? "Bearer " : "", to->request->api_key);
-    void *at = json_object_iter(model->headers);
-    for (; at; at = json_object_iter_next(model->headers, at))
-        cadre_http_add_header(to->http, json_object_iter_key(at), "%s",
-                              json_string_value(json_object_iter_value(at)));
-}
-
 static void write_head(const writer *to)
 {
     const char *system = to->request->system;
-    cadre_http_append_text(to->http, to->model->head);
+    cadre_http_append_text(to->http, to->model->endpoint.head);
     if (!cadre_wire_is_blank(system)) {
         cadre_http_append_text(to->http, ",\"instructions\":");
         cadre_http_append_string(to->http, system);
@@ -327,8 +309,7 @@ cadre_status cdr_responses_encode(const void *state, const cadre_request *reques
 {
     writer to = {.model = state, .request = request, .http = http};
     (void)err;
-    cadre_http_set_url(http, "%s", to.model->url);
-    write_headers(&to);
+    cadre_endpoint_begin(&to.model->endpoint, request->api_key, http);
     write_input(&to);
     cadre_http_append_text(http, "]");
     write_format(&to);

@@ -263,10 +263,10 @@ static void test_anthropic_request__options_become_keys_and_headers(void)
     CHECK_CONTAINS(body, "],\"tool_choice\":{\"type\":\"any\","
                          "\"disable_parallel_tool_use\":true}}");
     CHECK_LACKS(body, "\"system\"");
-    static const char *const headers[][2] = {{"Content-Type", "application/json"},
-                                             {"Accept", "text/event-stream"},
-                                             {"anthropic-version", "2023-06-01"},
+    static const char *const headers[][2] = {{"anthropic-version", "2023-06-01"},
                                              {"anthropic-beta", "b1,b2"},
+                                             {"Content-Type", "application/json"},
+                                             {"Accept", "text/event-stream"},
                                              {"x-api-key", "k"},
                                              {"X-Title", "t"}};
     CHECK_INT(http.n_headers, N(headers));

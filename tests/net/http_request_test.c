@@ -4,6 +4,7 @@
 #include "support/check.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 
 #define N_THREADS 4
@@ -34,7 +35,7 @@ static void test_http_request__writes_url_headers_and_body(void)
     cdr_http_init(&http);
     cadre_http_set_url(&http, "%s/x", "http://a");
     cadre_http_set_url(&http, "%s/chat", "http://b");
-    cadre_http_add_header(&http, "Authorization", "Bearer %s", "key");
+    cadre_http_set_header(&http, "Authorization", "Bearer %s", "key");
     cadre_http_append(&http, "{\"a\":", 5);
     cadre_http_append_string(&http, "quote \" and \xC3\xA9\n");
     cadre_http_append(&http, ",\"b\":\"x", 7);
@@ -73,12 +74,30 @@ static void test_http_request__refuses_more_headers_than_fit(void)
 {
     cadre_http http;
     cdr_http_init(&http);
-    for (int i = 0; i < CDR_HTTP_MAX_HEADERS; i++)
-        cadre_http_add_header(&http, "X", "%d", i);
+    for (int i = 0; i < CDR_HTTP_MAX_HEADERS; i++) {
+        char name[8];
+        snprintf(name, sizeof name, "X-%d", i);
+        cadre_http_set_header(&http, name, "%d", i);
+    }
     CHECK(!http.failed);
-    cadre_http_add_header(&http, "X", "one more");
+    cadre_http_set_header(&http, "X", "one more");
     CHECK(http.failed);
     CHECK_INT(http.n_headers, CDR_HTTP_MAX_HEADERS);
+    cdr_http_fini(&http);
+}
+
+// So what a team file says goes before what cadre would send.
+static void test_http_request__a_header_is_replaced_by_a_later_one(void)
+{
+    cadre_http http;
+    cdr_http_init(&http);
+    cadre_http_set_header(&http, "anthropic-version", "2023-06-01");
+    cadre_http_set_header(&http, "Accept", "text/event-stream");
+    cadre_http_set_header(&http, "Anthropic-Version", "%s", "2030-01-01");
+    CHECK_INT(http.n_headers, 2);
+    CHECK_TEXT(http.headers[0].name, "anthropic-version");
+    CHECK_TEXT(http.headers[0].value, "2030-01-01");
+    CHECK(!http.failed);
     cdr_http_fini(&http);
 }
 
@@ -168,6 +187,7 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_http_request__writes_url_headers_and_body),
     CHECK_TEST(test_http_request__replaces_bytes_that_are_not_utf8),
     CHECK_TEST(test_http_request__refuses_more_headers_than_fit),
+    CHECK_TEST(test_http_request__a_header_is_replaced_by_a_later_one),
     CHECK_TEST(test_http_request__makes_a_fragment_once_for_each_format),
     CHECK_TEST(test_http_request__writes_directly_without_a_cache),
     CHECK_TEST(test_http_request__keeps_one_fragment_when_threads_race),

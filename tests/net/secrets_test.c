@@ -15,7 +15,7 @@ static const char *found_in(const char *name, const char *value, char out[512])
     out[0] = '\0';
     cdr_http_init(&http);
     if (name)
-        cadre_http_add_header(&http, name, "%s", value);
+        cadre_http_set_header(&http, name, "%s", value);
     else
         cadre_http_set_url(&http, "%s", value);
     CHECK(cdr_secrets_init(&secrets, &http));

@@ -149,7 +149,7 @@ static void test_doors__extensions_take_null(void)
     cadre_id_text(id, NULL);
     CHECK(!cadre_id_parse(NULL, &id));
     cadre_http_set_url(NULL, "x");
-    cadre_http_add_header(NULL, "a", "b");
+    cadre_http_set_header(NULL, "a", "b");
     cadre_http_append(NULL, "a", 1);
     cadre_http_append_string(NULL, "a");
     cadre_http_append_escaped(NULL, "a");

@@ -26,8 +26,6 @@
 #define MAX_STARTS 3
 #define MAX_ARGUMENTS 24
 
-extern char **environ;
-
 static const char *program_path(char buf[4096])
 {
     return program_source_path("tests/aimock/node_modules/.bin/llmock", buf, 4096);

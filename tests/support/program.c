@@ -15,8 +15,6 @@
 #include <time.h>
 #include <unistd.h>
 
-extern char **environ;
-
 // A growing text.
 typedef struct kept {
     char *text;

@@ -160,7 +160,7 @@ bool cdr_schema_judge_rest(cdr_schema_judge *judge, const cdr_schema_node *node,
     if (!has_members && !has_elements)
         return true;
     gather(&g, node);
-    if (!judge->is_stopped)
+    if (g.nodes && !judge->is_stopped)
         all_fit = has_members ? judge_members(&g) : judge_elements(&g);
     free(g.nodes);
     return all_fit && !judge->is_stopped;

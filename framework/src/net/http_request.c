@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 void cdr_http_init(cadre_http *http)
 {
@@ -99,24 +100,33 @@ static bool reserve_header(cadre_http *http)
     return true;
 }
 
-void cadre_http_add_header(cadre_http *http, const char *name, const char *format, ...)
+// The header that has this name, or a new one. NULL: there are too many, or no memory.
+static cdr_http_header *find_header(cadre_http *http, const char *name)
+{
+    for (size_t i = 0; i < http->n_headers; i++)
+        if (strcasecmp(http->headers[i].name, name) == 0)
+            return &http->headers[i];
+    const char *kept = cdr_arena_text(&http->arena, name);
+    if (!kept || http->n_headers == CDR_HTTP_MAX_HEADERS || !reserve_header(http))
+        return NULL;
+    cdr_http_header *header = &http->headers[http->n_headers++];
+    *header = (cdr_http_header){kept, ""};
+    return header;
+}
+
+void cadre_http_set_header(cadre_http *http, const char *name, const char *format, ...)
 {
     if (!http || !name || !format)
         return;
-    if (http->n_headers == CDR_HTTP_MAX_HEADERS) {
-        http->failed = true;
-        return;
-    }
     va_list args;
     va_start(args, format);
     const char *value = cdr_arena_vprintf(&http->arena, format, args);
     va_end(args);
-    const char *kept = cdr_arena_text(&http->arena, name);
-    if (!value || !kept || !reserve_header(http)) {
+    cdr_http_header *header = find_header(http, name);
+    if (value && header)
+        header->value = value;
+    else
         http->failed = true;
-        return;
-    }
-    http->headers[http->n_headers++] = (cdr_http_header){kept, value};
 }
 
 static void note_failure(cadre_http *http)

@@ -15,16 +15,14 @@ typedef struct cadre_http cadre_http;
 
 CADRE_API void cadre_http_set_url(cadre_http *http, const char *format, ...)
     CADRE_PRINTF(2, 3);
-CADRE_API void cadre_http_add_header(cadre_http *http, const char *name,
+// In place of an earlier one of this name, in whatever case.
+CADRE_API void cadre_http_set_header(cadre_http *http, const char *name,
                                      const char *format, ...) CADRE_PRINTF(3, 4);
 CADRE_API void cadre_http_append(cadre_http *http, const char *data, size_t len);
-CADRE_API void cadre_http_append_text(cadre_http *http, const char *text);   // as it is
 CADRE_API void cadre_http_append_text(cadre_http *http, const char *text);   // as it is
 CADRE_API void cadre_http_append_string(cadre_http *http, const char *text); // JSON
 // The same without the quotes, for strings that are put together from several texts.
 CADRE_API void cadre_http_append_escaped(cadre_http *http, const char *text);
-// A tool's name as providers take it (cadre_wire_name), without quotes.
-CADRE_API void cadre_http_append_name(cadre_http *http, const char *name);
 // A tool's name as providers take it (cadre_wire_name), without quotes.
 CADRE_API void cadre_http_append_name(cadre_http *http, const char *name);
 CADRE_API void cadre_http_append_json(cadre_http *http, const json_t *value);
