@@ -5,33 +5,35 @@
 // not. What decides is written at the place.
 #include "openai_chat.h"
 
+#include <stdio.h>
+
 // What one choice holds, where the order of its keys must not matter.
 typedef struct choice {
-    int64_t index;
-    bool has_index;
-    cadre_scan delta;   // a bookmark
-    cadre_scan message; // a bookmark
-    bool has_delta, has_message;
-    cadre_scan_text finish;
-    bool has_finish;
+    int64_t index;                    // -1: none
+    cadre_scan delta, message, error; // bookmarks
+    bool has_delta, has_message, has_error;
+    cadre_scan_text finish; // empty: none
 } choice;
 
+// What one event, or a body, holds.
 typedef struct chunk {
     cdr_openai_reader *reader;
     cadre_sink *sink;
-    int http_status;
     cadre_error *err;
     cadre_status status;
-    bool is_error_object; // "object": "error"
-    bool has_choice;
+    cadre_scan error; // a bookmark
+    bool has_error;
+    bool has_choices, has_message;
+    cadre_scan_text finish; // of the choice that is the answer
 } chunk;
 
-static bool is_null(cadre_scan *scan)
+// Takes a value for later. False: it is of another type.
+static bool bookmark(cadre_scan *scan, cadre_scan_type type, cadre_scan *out)
 {
-    if (cadre_scan_peek(scan) != CADRE_SCAN_NULL)
-        return false;
+    bool is_it = cadre_scan_peek(scan) == type;
+    *out = *scan;
     cadre_scan_skip(scan);
-    return true;
+    return is_it;
 }
 
 static void read_usage_details(cadre_scan *scan, cadre_usage *usage)
@@ -52,14 +54,18 @@ static void read_usage_details(cadre_scan *scan, cadre_usage *usage)
 static void read_usage(cadre_scan *scan, cadre_sink *sink)
 {
     cadre_usage usage = {0};
+    int64_t total = 0;
     cadre_scan_text key;
     if (!cadre_scan_object(scan))
         return;
     while (cadre_scan_key(scan, &key)) {
-        if (cadre_scan_is(key, "prompt_tokens"))
+        if (cadre_scan_is(key, "prompt_tokens") || cadre_scan_is(key, "input_tokens"))
             cadre_scan_integer(scan, &usage.input_tokens);
-        else if (cadre_scan_is(key, "completion_tokens"))
+        else if (cadre_scan_is(key, "completion_tokens") ||
+                 cadre_scan_is(key, "output_tokens"))
             cadre_scan_integer(scan, &usage.output_tokens);
+        else if (cadre_scan_is(key, "total_tokens"))
+            cadre_scan_integer(scan, &total);
         else if (cadre_scan_is(key, "prompt_cache_hit_tokens") || // DeepSeek
                  cadre_scan_is(key, "cached_tokens"))             // Moonshot
             cadre_scan_integer(scan, &usage.cached_input_tokens);
@@ -69,6 +75,10 @@ static void read_usage(cadre_scan *scan, cadre_sink *sink)
         else
             cadre_scan_skip(scan);
     }
+    // What only the total has is reasoning (xAI, Gemini), or cached input.
+    int64_t rest = total > 0 ? total - usage.input_tokens - usage.output_tokens : 0;
+    if (rest > 0 && rest != usage.cached_input_tokens)
+        usage.output_tokens += rest;
     // One that counts nothing tells nothing; it may follow one that does.
     if (!scan->failed && (usage.input_tokens != 0 || usage.output_tokens != 0))
         cadre_sink_usage(sink, &usage);
@@ -88,8 +98,18 @@ static void read_groq(cadre_scan *scan, cadre_sink *sink)
     }
 }
 
-// A finish reason that is null or empty is none: some servers send "" with every piece.
-static cadre_status read_finish(cadre_scan_text text, chunk *to)
+// Writes a word in small letters; a longer one is cut.
+static const char *to_word(cadre_scan_text text, char *word, size_t size)
+{
+    cadre_scan_copy(text, word, size);
+    for (char *at = word; *at; at++)
+        if (*at >= 'A' && *at <= 'Z')
+            *at = (char)(*at - 'A' + 'a');
+    return word;
+}
+
+// What a finish reason means; CADRE_FINISH_NONE: the server broke the answer off.
+static cadre_finish finish_of(const char *word)
 {
     static const struct {
         const char *word;
@@ -100,87 +120,147 @@ static cadre_status read_finish(cadre_scan_text text, chunk *to)
         {"tool_use", CADRE_FINISH_TOOL_CALLS},
         {"length", CADRE_FINISH_LENGTH},
         {"max_tokens", CADRE_FINISH_LENGTH},
-        {"model_length", CADRE_FINISH_LENGTH}, // Mistral
+        {"max_output_tokens", CADRE_FINISH_LENGTH},
+        {"model_length", CADRE_FINISH_LENGTH},                  // Mistral
+        {"model_context_window_exceeded", CADRE_FINISH_LENGTH}, // Z.ai, Anthropic
         {"content_filter", CADRE_FINISH_CONTENT_FILTER},
-        {"safety", CADRE_FINISH_CONTENT_FILTER},
+        {"sensitive", CADRE_FINISH_CONTENT_FILTER}, // Z.ai
+        {"safety", CADRE_FINISH_CONTENT_FILTER},    // Gemini, and the next three
+        {"recitation", CADRE_FINISH_CONTENT_FILTER},
+        {"prohibited_content", CADRE_FINISH_CONTENT_FILTER},
+        {"blocklist", CADRE_FINISH_CONTENT_FILTER},
+        {"guardrail_intervened", CADRE_FINISH_CONTENT_FILTER}, // Bedrock
+        {"refusal", CADRE_FINISH_CONTENT_FILTER},              // Anthropic
+        {"error", CADRE_FINISH_NONE},                          // OpenRouter
+        {"network_error", CADRE_FINISH_NONE},                  // Z.ai
+        {"insufficient_system_resource", CADRE_FINISH_NONE},   // DeepSeek
+        {"engine_overloaded", CADRE_FINISH_NONE},              // Moonshot
+        {"malformed_function_call", CADRE_FINISH_NONE},        // Gemini
+        {"abort", CADRE_FINISH_NONE},                          // vLLM, SGLang
+        {"cancelled", CADRE_FINISH_NONE},
+        {"timeout", CADRE_FINISH_NONE},
     };
-    if (text.len == 0)
-        return CADRE_OK;
-    if (cadre_scan_is(text, "error")) // OpenRouter, when the error object got lost
-        return cadre_fail_http(to->err, to->http_status, "server_error",
-                               "the provider broke off the answer with finish reason "
-                               "'error'");
-    cadre_finish finish = CADRE_FINISH_STOP; // "eos", "end_turn", "unknown", ...
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-        if (cadre_scan_is(text, words[i].word))
-            finish = words[i].finish;
+        if (strcmp(word, words[i].word) == 0)
+            return words[i].finish;
+    return CADRE_FINISH_STOP; // "eos", "end_turn", "unknown", ...
+}
+
+// Some servers send "" or "null" with every piece.
+static void read_finish(chunk *to)
+{
+    char word[64];
+    char message[128];
+    if (to->finish.len == 0 || cadre_scan_is(to->finish, "null"))
+        return;
+    cadre_finish finish = finish_of(to_word(to->finish, word, sizeof(word)));
+    if (finish == CADRE_FINISH_NONE) {
+        (void)snprintf(message, sizeof(message),
+                       "the provider broke off the answer with finish reason '%s'",
+                       word);
+        to->status = cadre_fail_http(to->err, 0, word, message);
+        return;
+    }
     cadre_sink_finish(to->sink, finish);
     to->reader->has_finish = true;
-    return CADRE_OK;
 }
 
 static void read_choice_fields(cadre_scan *scan, cadre_sink *sink, choice *out)
 {
     cadre_scan_text key;
     while (cadre_scan_key(scan, &key)) {
-        if (cadre_scan_is(key, "index")) {
-            out->has_index = cadre_scan_integer(scan, &out->index);
-        } else if (cadre_scan_is(key, "delta")) {
-            out->has_delta = cadre_scan_peek(scan) == CADRE_SCAN_OBJECT;
-            out->delta = *scan;
-            cadre_scan_skip(scan);
-        } else if (cadre_scan_is(key, "message")) {
-            out->has_message = cadre_scan_peek(scan) == CADRE_SCAN_OBJECT;
-            out->message = *scan;
-            cadre_scan_skip(scan);
-        } else if (cadre_scan_is(key, "finish_reason")) {
-            out->has_finish = cadre_scan_string(scan, &out->finish);
-        } else if (cadre_scan_is(key, "usage")) { // Moonshot
+        if (cadre_scan_is(key, "index"))
+            cadre_scan_integer(scan, &out->index);
+        else if (cadre_scan_is(key, "delta"))
+            out->has_delta = bookmark(scan, CADRE_SCAN_OBJECT, &out->delta);
+        else if (cadre_scan_is(key, "message"))
+            out->has_message = bookmark(scan, CADRE_SCAN_OBJECT, &out->message);
+        else if (cadre_scan_is(key, "finish_reason"))
+            cadre_scan_string(scan, &out->finish);
+        else if (cadre_scan_is(key, "error")) // OpenRouter
+            out->has_error = cadre_scan_error(scan, &out->error);
+        else if (cadre_scan_is(key, "usage")) // Moonshot
             read_usage(scan, sink);
-        } else {
+        else
             cadre_scan_skip(scan);
-        }
+    }
+}
+
+// Gateways send the whole message beside the last delta, or in its place.
+static void take_choice(chunk *to, choice *found)
+{
+    if (found->has_delta)
+        to->status =
+            cdr_openai_read_delta(&found->delta, to->reader, to->sink, to->err);
+    if (found->has_message && to->status == CADRE_OK)
+        to->status =
+            cdr_openai_read_message(&found->message, to->reader, to->sink, to->err);
+    to->has_message = to->has_message || found->has_message;
+    if (found->finish.len > 0)
+        to->finish = found->finish;
+    if (found->has_error && !to->has_error) {
+        to->error = found->error;
+        to->has_error = true;
     }
 }
 
 static void read_choice(cadre_scan *scan, chunk *to)
 {
-    choice found = {0};
+    choice found = {.index = -1};
     if (!cadre_scan_object(scan))
         return;
     read_choice_fields(scan, to->sink, &found);
-    if (scan->failed || to->status != CADRE_OK || (found.has_index && found.index != 0))
+    bool is_other = found.index >= 0 && found.index + 1 != to->reader->choice;
+    if (!scan->failed && to->status == CADRE_OK && !is_other)
+        take_choice(to, &found);
+}
+
+// One answer is asked for. Where there are several, or its number is not 0, it is the
+// lowest of those that come first.
+static void find_choice(cadre_scan scan, cdr_openai_reader *reader)
+{
+    int64_t lowest = INT64_MAX - 1;
+    cadre_scan_text key;
+    if (!cadre_scan_array(&scan))
         return;
-    // Some gateways send the whole message beside the last delta.
-    if (found.has_delta || found.has_message)
-        to->status =
-            cdr_openai_read_message(found.has_delta ? &found.delta : &found.message,
-                                    to->reader, to->sink, to->err);
-    to->has_choice = to->has_choice || found.has_message;
-    if (to->status == CADRE_OK && found.has_finish)
-        to->status = read_finish(found.finish, to);
+    while (cadre_scan_item(&scan)) {
+        int64_t index = 0;
+        if (!cadre_scan_object(&scan))
+            continue;
+        while (cadre_scan_key(&scan, &key))
+            if (!cadre_scan_is(key, "index"))
+                cadre_scan_skip(&scan);
+            else if (!cadre_scan_integer(&scan, &index))
+                index = 0;
+        if (index >= 0 && index < lowest)
+            lowest = index;
+        reader->choice = lowest + 1;
+    }
+}
+
+static void read_choices(cadre_scan *scan, chunk *to)
+{
+    if (to->reader->choice == 0)
+        find_choice(*scan, to->reader);
+    if (!cadre_scan_array(scan))
+        return;
+    to->has_choices = true;
+    while (cadre_scan_item(scan))
+        read_choice(scan, to);
 }
 
 static void read_field(cadre_scan *scan, cadre_scan_text key, chunk *to)
 {
-    cadre_scan_text text;
-    if (cadre_scan_is(key, "choices")) {
-        if (cadre_scan_array(scan))
-            while (cadre_scan_item(scan))
-                read_choice(scan, to);
-    } else if (cadre_scan_is(key, "usage")) {
+    if (cadre_scan_is(key, "choices"))
+        read_choices(scan, to);
+    else if (cadre_scan_is(key, "usage"))
         read_usage(scan, to->sink);
-    } else if (cadre_scan_is(key, "error")) {
-        if (!is_null(scan) && to->status == CADRE_OK)
-            to->status = cadre_fail_error(to->err, to->http_status, scan);
-    } else if (cadre_scan_is(key, "object")) {
-        to->is_error_object =
-            cadre_scan_string(scan, &text) && cadre_scan_is(text, "error");
-    } else if (cadre_scan_is(key, "x_groq")) {
+    else if (cadre_scan_is(key, "error"))
+        to->has_error = cadre_scan_error(scan, &to->error) || to->has_error;
+    else if (cadre_scan_is(key, "x_groq"))
         read_groq(scan, to->sink);
-    } else {
+    else
         cadre_scan_skip(scan);
-    }
 }
 
 static cadre_status read_chunk(cadre_scan *scan, chunk *to)
@@ -190,21 +270,15 @@ static cadre_status read_chunk(cadre_scan *scan, chunk *to)
     if (cadre_scan_object(scan))
         while (to->status == CADRE_OK && cadre_scan_key(scan, &key))
             read_field(scan, key, to);
-    if (to->status == CADRE_OK && to->is_error_object && !scan->failed)
-        to->status = cadre_fail_error(to->err, to->http_status, &start);
+    if (to->status != CADRE_OK || scan->failed)
+        return to->status;
+    if (to->has_error)
+        to->status = cadre_fail_error(to->err, 200, &to->error);
+    else if (!to->has_choices && cadre_scan_says_error(&start))
+        to->status = cadre_fail_error(to->err, 200, &start);
+    else
+        read_finish(to);
     return to->status;
-}
-
-static cadre_status read_event(const char *data, size_t len, chunk *to)
-{
-    cadre_scan scan;
-    cadre_scan_init(&scan, data, len);
-    if (cadre_scan_peek(&scan) != CADRE_SCAN_OBJECT)
-        return cadre_fail_event(to->err, data, len);
-    cadre_status status = read_chunk(&scan, to);
-    if (status == CADRE_OK && !cadre_scan_is_done(&scan))
-        status = cadre_fail_event(to->err, data, len);
-    return status;
 }
 
 static cadre_status fail_body(const cdr_openai_model *model, int http_status,
@@ -213,53 +287,50 @@ static cadre_status fail_body(const cdr_openai_model *model, int http_status,
     return cadre_fail_body(err, http_status, model->endpoint.key_env, data, len);
 }
 
-// The provider's own end. Whoever says it without a finish reason, after text or a
-// call, has finished.
-static void read_end(cdr_openai_reader *reader, cadre_sink *sink)
-{
-    if (!reader->has_finish && reader->has_content)
-        cadre_sink_finish(sink, CADRE_FINISH_STOP);
-    cadre_sink_end(sink);
-}
-
-cadre_status cdr_openai_event(const void *state, void *reader,
-                              const cadre_sse_event *event, cadre_sink *sink,
-                              cadre_error *err)
-{
-    const char *data = NULL;
-    size_t len = 0;
-    if (!cadre_sse_event_data(event, &data, &len))
-        return CADRE_OK;
-    if (len == 6 && memcmp(data, "[DONE]", 6) == 0) {
-        read_end(reader, sink);
-        return CADRE_OK;
-    }
-    if (strcmp(event->type, "error") == 0)
-        return fail_body(state, 200, data, len, err);
-    chunk to = {.reader = reader, .sink = sink, .http_status = 200, .err = err};
-    return read_event(data, len, &to);
-}
-
+// Only errors come in one.
 static bool is_list_of_objects(cadre_scan scan)
 {
     return cadre_scan_peek(&scan) == CADRE_SCAN_ARRAY && cadre_scan_array(&scan) &&
            cadre_scan_item(&scan) && cadre_scan_peek(&scan) == CADRE_SCAN_OBJECT;
 }
 
+cadre_status cdr_openai_event(const void *state, void *reader,
+                              const cadre_sse_event *event, cadre_sink *sink,
+                              cadre_error *err)
+{
+    chunk to = {.reader = reader, .sink = sink, .err = err};
+    cadre_scan scan;
+    const char *data = NULL;
+    size_t len = 0;
+    if (!cadre_sse_event_data(event, &data, &len))
+        return CADRE_OK;
+    if (len == 6 && memcmp(data, "[DONE]", 6) == 0) {
+        cadre_sink_end_finished(sink);
+        return CADRE_OK;
+    }
+    cadre_scan_init(&scan, data, len);
+    if (strcmp(event->type, "error") == 0 || is_list_of_objects(scan))
+        return fail_body(state, 200, data, len, err);
+    if (*data == '{' && read_chunk(&scan, &to) != CADRE_OK)
+        return to.status;
+    // Behind a finish reason nothing is missing.
+    if (cadre_scan_is_done(&scan) || to.reader->has_finish)
+        return CADRE_OK;
+    return cadre_fail_event(err, data, len);
+}
+
 cadre_status cdr_openai_body(const void *state, const cadre_http_body *body,
                              cadre_sink *sink, cadre_error *err)
 {
-    if (body->status >= 300)
-        return fail_body(state, body->status, body->data, body->len, err);
-    cdr_openai_reader reader = {0};
-    chunk to = {.reader = &reader, .sink = sink, .http_status = 200, .err = err};
+    cdr_openai_reader reader = {.choice = 0};
+    chunk to = {.reader = &reader, .sink = sink, .err = err};
     cadre_scan scan;
     cadre_scan_init(&scan, body->data, body->len);
-    if (is_list_of_objects(scan)) // only errors come in one
-        return fail_body(state, 200, body->data, body->len, err);
+    if (body->status >= 300 || is_list_of_objects(scan))
+        return fail_body(state, body->status, body->data, body->len, err);
     if (read_chunk(&scan, &to) != CADRE_OK)
         return to.status;
-    if (!cadre_scan_is_done(&scan) || !to.has_choice)
+    if (!cadre_scan_is_done(&scan) || !to.has_message)
         return cadre_fail_answer(err, "a chat completion", &scan, body->data,
                                  body->len);
     if (!reader.has_finish) // whole JSON is a whole answer

@@ -16,23 +16,28 @@ typedef struct message_reader {
     cadre_sink *sink;
     cadre_error *err;
     cadre_status status;
+    bool is_whole;      // a message, no delta
     bool has_reasoning; // in this delta
 } message_reader;
 
 static void add_text(message_reader *to, cadre_scan_text text, bool is_reasoning)
 {
-    if (is_reasoning) {
-        cadre_sink_scan_reasoning(to->sink, text);
+    bool *is_told = is_reasoning ? &to->reader->has_reasoning : &to->reader->has_text;
+    if (text.len == 0 || (to->is_whole && *is_told))
         return;
-    }
-    to->reader->has_content = to->reader->has_content || text.len > 0;
-    cadre_sink_scan_text(to->sink, text);
+    *is_told = !to->is_whole;
+    if (is_reasoning)
+        cadre_sink_scan_reasoning(to->sink, text);
+    else
+        cadre_sink_scan_text(to->sink, text);
+    to->has_reasoning = to->has_reasoning || is_reasoning;
 }
 
 static void read_content(cadre_scan *scan, message_reader *to, bool is_reasoning,
                          int nested);
 
-// {"type": "text", "text": "..."}, {"type": "thinking", "thinking": [{...}]} (Mistral)
+// {"type": "text", "text": "..."}, {"type": "thinking", "thinking": [{...}]} (Mistral),
+// {"type": "reasoning.summary", "summary": "..."} (OpenRouter)
 static void read_part(cadre_scan *scan, message_reader *to, bool is_reasoning,
                       int nested)
 {
@@ -46,7 +51,8 @@ static void read_part(cadre_scan *scan, message_reader *to, bool is_reasoning,
     while (cadre_scan_key(scan, &key)) {
         if (cadre_scan_is(key, "text") || cadre_scan_is(key, "refusal"))
             read_content(scan, to, is_reasoning, nested);
-        else if (cadre_scan_is(key, "thinking") || cadre_scan_is(key, "reasoning"))
+        else if (cadre_scan_is(key, "thinking") || cadre_scan_is(key, "reasoning") ||
+                 cadre_scan_is(key, "summary"))
             read_content(scan, to, true, nested);
         else
             cadre_scan_skip(scan);
@@ -72,18 +78,15 @@ static void read_content(cadre_scan *scan, message_reader *to, bool is_reasoning
     }
 }
 
-// `reasoning` and `reasoning_content` are two names for one thing; servers that change
-// from the one to the other send both for a time.
+// `reasoning`, `reasoning_content` and `reasoning_details` are names for one thing, and
+// servers send several of them: the first one that says something counts. It is a text,
+// or has one, as content has.
 static void read_reasoning(cadre_scan *scan, message_reader *to)
 {
-    cadre_scan_text text;
-    if (to->has_reasoning || !cadre_scan_string(scan, &text)) {
-        if (to->has_reasoning)
-            cadre_scan_skip(scan);
-        return;
-    }
-    to->has_reasoning = text.len > 0;
-    add_text(to, text, true);
+    if (to->has_reasoning)
+        cadre_scan_skip(scan);
+    else
+        read_content(scan, to, true, 0);
 }
 
 static void read_arguments(cadre_scan *scan, call_delta *out)
@@ -97,19 +100,22 @@ static void read_arguments(cadre_scan *scan, call_delta *out)
         out->is_raw = cadre_scan_raw(scan, &out->arguments);
 }
 
+static void read_function_field(cadre_scan *scan, cadre_scan_text key, call_delta *out)
+{
+    if (cadre_scan_is(key, "name"))
+        cadre_scan_string(scan, &out->name);
+    else if (cadre_scan_is(key, "arguments"))
+        read_arguments(scan, out);
+    else
+        cadre_scan_skip(scan);
+}
+
 static void read_function(cadre_scan *scan, call_delta *out)
 {
     cadre_scan_text key;
-    if (!cadre_scan_object(scan))
-        return;
-    while (cadre_scan_key(scan, &key)) {
-        if (cadre_scan_is(key, "name"))
-            cadre_scan_string(scan, &out->name);
-        else if (cadre_scan_is(key, "arguments"))
-            read_arguments(scan, out);
-        else
-            cadre_scan_skip(scan);
-    }
+    if (cadre_scan_object(scan))
+        while (cadre_scan_key(scan, &key))
+            read_function_field(scan, key, out);
 }
 
 // An integer that may be written as text ("0"), as some gateways do. One that no call
@@ -139,8 +145,8 @@ static void read_call_delta(cadre_scan *scan, call_delta *out)
             cadre_scan_string(scan, &out->id);
         else if (cadre_scan_is(key, "function"))
             read_function(scan, out);
-        else
-            cadre_scan_skip(scan);
+        else // some servers leave the `function` around these out
+            read_function_field(scan, key, out);
     }
 }
 
@@ -149,36 +155,83 @@ static bool has_id(const message_reader *to, size_t call, const char *id)
     return strcmp(cadre_sink_get_call_id(to->sink, call), id) == 0;
 }
 
+static bool has_name(const message_reader *to, size_t call)
+{
+    return cadre_sink_get_call_name(to->sink, call)[0] != '\0';
+}
+
+// Does a delta with a name start another call than the one that has its index? It
+// brings another id, or, without ids, another name after arguments.
+static bool is_other_call(const message_reader *to, size_t call, const char *id,
+                          const char *name)
+{
+    const char *own_id = cadre_sink_get_call_id(to->sink, call);
+    const char *own_name = cadre_sink_get_call_name(to->sink, call);
+    if (name[0] == '\0' || own_name[0] == '\0')
+        return false;
+    if (id[0] != '\0' && own_id[0] != '\0')
+        return strcmp(own_id, id) != 0;
+    return to->reader->calls[call].has_arguments && strcmp(own_name, name) != 0;
+}
+
+// Finds the call that a delta without an index goes on with: that of its id; without an
+// id too the last one, unless that has a name and the delta brings another.
+static size_t find_without_index(const message_reader *to, const char *id,
+                                 const char *name)
+{
+    size_t n = cadre_sink_call_count(to->sink);
+    size_t last = to->reader->last;
+    if (id[0] == '\0')
+        return n == 0 || (name[0] != '\0' && has_name(to, last)) ? n : last;
+    for (size_t i = n; i-- > 0;)
+        if (has_id(to, i, id))
+            return i;
+    return n;
+}
+
 // Finds the call that a delta goes on with; the number of calls: it starts one.
 //
-// - A known index goes on, unless another id comes with a name of its own: Ollama
-//   before 0.4.7 gave all calls index 0. Another id alone is no sign: some servers make
-//   one for each delta.
-// - Without an index a known id goes on and a new one starts. Without an id too, the
-//   last call goes on, unless it has a name and the delta brings another.
-static size_t find_call(const message_reader *to, const call_delta *delta,
-                        const char *id)
+// A known index goes on, with the call of the delta's id where several have that index,
+// else with the last: Ollama gives all calls index 0. Another id without a name is no
+// sign of another call: some servers make one for each delta.
+static size_t find_call(const message_reader *to, int32_t index, const char *id,
+                        const char *name)
 {
-    const cdr_openai_reader *reader = to->reader;
+    const cdr_openai_call *calls = to->reader->calls;
     size_t n = cadre_sink_call_count(to->sink);
-    bool names = delta->name.len > 0;
-    if (delta->index < 0 && id[0] == '\0')
-        return n == 0 || (names && reader->calls[reader->last].has_name) ? n
-                                                                         : reader->last;
+    size_t found = n;
+    if (index < 0)
+        return find_without_index(to, id, name);
     for (size_t i = n; i-- > 0;) {
-        if (delta->index < 0 ? !has_id(to, i, id)
-                             : reader->calls[i].index != delta->index)
+        if (calls[i].index != index)
             continue;
-        const char *own = cadre_sink_get_call_id(to->sink, i);
-        bool is_other = id[0] != '\0' && own[0] != '\0' && strcmp(own, id) != 0;
-        return is_other && names && reader->calls[i].has_name ? n : i;
+        if (id[0] != '\0' && has_id(to, i, id))
+            return i;
+        if (found == n)
+            found = i;
     }
-    return n;
+    return found < n && is_other_call(to, found, id, name) ? n : found;
+}
+
+// A name comes whole, whole again with each piece, or in pieces; those are all there
+// before the arguments begin.
+static void add_name(message_reader *to, size_t call, const char *name)
+{
+    const char *own = cadre_sink_get_call_name(to->sink, call);
+    size_t n_own = strlen(own);
+    if (to->reader->calls[call].has_arguments && n_own > 0)
+        return;
+    if (strncmp(name, own, n_own) == 0)
+        name += n_own;
+    cadre_sink_call_name_more(to->sink, call, name, strlen(name));
 }
 
 static void add_arguments(message_reader *to, size_t call, const call_delta *delta)
 {
     cadre_scan_text text = delta->arguments;
+    if (text.len == 0)
+        return;
+    to->reader->calls[call].has_arguments = true;
     if (delta->is_raw)
         cadre_sink_call_arguments(to->sink, call, text.data, text.len);
     else
@@ -190,7 +243,8 @@ static void add_call_delta(message_reader *to, const call_delta *delta)
     char id[MAX_NAME];
     char name[MAX_NAME];
     cadre_scan_copy(delta->id, id, sizeof(id));
-    size_t call = find_call(to, delta, id);
+    cadre_scan_copy(delta->name, name, sizeof(name));
+    size_t call = find_call(to, delta->index, id, name);
     if (call == CDR_OPENAI_MAX_CALLS) {
         to->status = cadre_fail_class(to->err, CADRE_EIO, CADRE_CLASS_BAD_RESPONSE,
                                       false, "the answer has more than %d tool calls",
@@ -203,13 +257,9 @@ static void add_call_delta(message_reader *to, const call_delta *delta)
         to->reader->calls[call] = (cdr_openai_call){.index = delta->index};
     }
     to->reader->last = call;
-    to->reader->has_content = true;
+    to->reader->has_calls = !to->is_whole;
     cadre_sink_call_id(to->sink, call, id, strlen(id));
-    if (delta->name.len > 0) {
-        cadre_scan_copy(delta->name, name, sizeof(name));
-        cadre_sink_call_name(to->sink, call, name, strlen(name));
-        to->reader->calls[call].has_name = true;
-    }
+    add_name(to, call, name);
     add_arguments(to, call, delta);
 }
 
@@ -246,25 +296,41 @@ static void read_function_call(cadre_scan *scan, message_reader *to)
         add_call_delta(to, &delta);
 }
 
+static void read_field(cadre_scan *scan, cadre_scan_text key, message_reader *to)
+{
+    bool has_calls = to->is_whole && to->reader->has_calls;
+    if (cadre_scan_is(key, "content") || cadre_scan_is(key, "refusal"))
+        read_content(scan, to, false, 0);
+    else if (cadre_scan_is(key, "reasoning_content") ||
+             cadre_scan_is(key, "reasoning") || cadre_scan_is(key, "reasoning_details"))
+        read_reasoning(scan, to);
+    else if (cadre_scan_is(key, "tool_calls") && !has_calls)
+        read_calls(scan, to);
+    else if (cadre_scan_is(key, "function_call") && !has_calls)
+        read_function_call(scan, to);
+    else
+        cadre_scan_skip(scan);
+}
+
+static cadre_status read_fields(cadre_scan *scan, message_reader *to)
+{
+    cadre_scan_text key;
+    if (cadre_scan_object(scan))
+        while (cadre_scan_key(scan, &key))
+            read_field(scan, key, to);
+    return to->status;
+}
+
+cadre_status cdr_openai_read_delta(cadre_scan *scan, cdr_openai_reader *reader,
+                                   cadre_sink *sink, cadre_error *err)
+{
+    message_reader to = {.reader = reader, .sink = sink, .err = err};
+    return read_fields(scan, &to);
+}
+
 cadre_status cdr_openai_read_message(cadre_scan *scan, cdr_openai_reader *reader,
                                      cadre_sink *sink, cadre_error *err)
 {
-    message_reader to = {.reader = reader, .sink = sink, .err = err};
-    cadre_scan_text key;
-    if (!cadre_scan_object(scan))
-        return CADRE_OK;
-    while (cadre_scan_key(scan, &key)) {
-        if (cadre_scan_is(key, "content") || cadre_scan_is(key, "refusal"))
-            read_content(scan, &to, false, 0);
-        else if (cadre_scan_is(key, "reasoning_content") ||
-                 cadre_scan_is(key, "reasoning"))
-            read_reasoning(scan, &to);
-        else if (cadre_scan_is(key, "tool_calls"))
-            read_calls(scan, &to);
-        else if (cadre_scan_is(key, "function_call"))
-            read_function_call(scan, &to);
-        else
-            cadre_scan_skip(scan);
-    }
-    return to.status;
+    message_reader to = {.reader = reader, .sink = sink, .err = err, .is_whole = true};
+    return read_fields(scan, &to);
 }

@@ -29,15 +29,17 @@ typedef struct cdr_openai_model {
 // A call whose deltas come by index, or by nothing at all.
 typedef struct cdr_openai_call {
     int32_t index; // -1: none was given
-    bool has_name;
+    bool has_arguments;
 } cdr_openai_call;
 
 // An attempt's memory; zeroed at its start.
 typedef struct cdr_openai_reader {
     cdr_openai_call calls[CDR_OPENAI_MAX_CALLS]; // as they are in the sink
     size_t last;                                 // the call last touched
-    bool has_content;
+    int64_t choice; // index + 1 of the one that is the answer; 0: not known yet
     bool has_finish;
+    // What deltas have told: a whole message that follows is the same data.
+    bool has_text, has_reasoning, has_calls;
 } cdr_openai_reader;
 
 cadre_status cdr_openai_encode(const void *state, const cadre_request *request,
@@ -48,7 +50,10 @@ cadre_status cdr_openai_event(const void *state, void *reader,
 cadre_status cdr_openai_body(const void *state, const cadre_http_body *body,
                              cadre_sink *sink, cadre_error *err);
 
-// Reads a delta, or a whole message, that `scan` stands before.
+// Reads a delta that `scan` stands before, or of a whole message what no delta has
+// told.
+cadre_status cdr_openai_read_delta(cadre_scan *scan, cdr_openai_reader *reader,
+                                   cadre_sink *sink, cadre_error *err);
 cadre_status cdr_openai_read_message(cadre_scan *scan, cdr_openai_reader *reader,
                                      cadre_sink *sink, cadre_error *err);
 

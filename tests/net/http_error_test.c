@@ -3,6 +3,7 @@
 
 #include "support/check.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct row {
@@ -103,6 +104,7 @@ static void test_http_error__words_alone_class_an_error_inside_an_answer(void)
         {200, "timeout", "", CADRE_CLASS_TIMEOUT, true},
         {200, "", "maximum context length", CADRE_CLASS_CONTEXT_LENGTH, false},
         {200, "", "the model is overloaded", CADRE_CLASS_OVERLOADED, true},
+        {200, "", "quota exceeded", CADRE_CLASS_QUOTA, false},
         {200, "", "something broke", CADRE_CLASS_SERVER, true},
         {200, "api_error", "Internal server error", CADRE_CLASS_SERVER, true},
         {200, "permission_error", "", CADRE_CLASS_AUTH, false},
@@ -252,6 +254,11 @@ static const row said[] = {
      "The decoder prompt (length 5000) is longer than the "
      "maximum model length of 4096.",
      CADRE_CLASS_CONTEXT_LENGTH, false},
+    {400, "BadRequestError", "max_tokens must be at least 1, got -23.",
+     CADRE_CLASS_CONTEXT_LENGTH, false},
+    {422, "validation",
+     "Input validation error: `inputs` must have less than 4096 tokens. Given: 5000",
+     CADRE_CLASS_CONTEXT_LENGTH, false},
     {404, "NotFoundError", "The model `x` does not exist.", CADRE_CLASS_INVALID_REQUEST,
      false},
     {400, "",
@@ -343,6 +350,31 @@ static const row said[] = {
      "Access denied, please make sure your account is in good "
      "standing.",
      CADRE_CLASS_QUOTA, false},
+    {403, "AllocationQuota.FreeTierOnly",
+     "The free tier of the model has been exhausted.", CADRE_CLASS_QUOTA, false},
+    {429, "", "You've reached kimi monthly usage limit for this billing cycle.",
+     CADRE_CLASS_QUOTA, false},
+    {429, "usage_limit_reached", "The usage limit has been reached", CADRE_CLASS_QUOTA,
+     false},
+    // Z.ai, Volcengine, NVIDIA, Cerebras, LiteLLM
+    {400, "1261", "Prompt exceeds max length", CADRE_CLASS_CONTEXT_LENGTH, false},
+    {400, "1301", "System detected potentially unsafe or sensitive content in input",
+     CADRE_CLASS_CONTENT_FILTER, false},
+    {400, "InvalidParameter", "Input length 300000 exceeds the maximum length 262144",
+     CADRE_CLASS_CONTEXT_LENGTH, false},
+    {400, "InvalidParameter",
+     "Total tokens of image and text exceed max message tokens.",
+     CADRE_CLASS_CONTEXT_LENGTH, false},
+    {400, "InputTextSensitiveContentDetected", "", CADRE_CLASS_CONTENT_FILTER, false},
+    {403, "AccountOverdueError", "your account has an overdue balance",
+     CADRE_CLASS_QUOTA, false},
+    {400, "", "Prompt length 5000 exceeds maximum input length 4096",
+     CADRE_CLASS_CONTEXT_LENGTH, false},
+    {429, "token_quota_exceeded", "Tokens per day limit exceeded", CADRE_CLASS_QUOTA,
+     false},
+    {429, "request_quota_exceeded", "Requests per minute limit exceeded",
+     CADRE_CLASS_RATE_LIMITED, true},
+    {400, "budget_exceeded", "Budget has been exceeded!", CADRE_CLASS_QUOTA, false},
     {400, "model_max_prompt_tokens_exceeded",
      "prompt token count of 130000 exceeds the limit of 128000",
      CADRE_CLASS_CONTEXT_LENGTH, false},
@@ -409,6 +441,62 @@ static void test_http_error__a_refused_key_says_where_it_comes_from(void)
     }
 }
 
+// What stands in a body, whatever its form.
+static void test_http_error__finds_the_message_and_the_time_to_wait(void)
+{
+    static const struct {
+        int http_status;
+        const char *body;
+        const char *text;
+        int64_t retry_after_ms;
+    } rows[] = {
+        {400, "{\"error\":{\"message\":\"m\"}}", "HTTP 400 invalid_request: m", 0},
+        {500, "{\"errors\":[{\"code\":7,\"message\":\"m\"},{\"message\":\"n\"}]}",
+         "HTTP 500 server: m", 0},
+        {500, "{\"errors\":[\"m\"]}", "HTTP 500 server: m", 0},
+        {400, "{\"error_code\":18,\"error_msg\":\"m\"}", "HTTP 400 invalid_request: m",
+         0},
+        {200, "{\"base_resp\":{\"status_code\":1002,\"status_msg\":\"rate limit\"}}",
+         "HTTP 200 rate_limited: rate limit", 0},
+        // As server-sent events (vLLM, DashScope).
+        {429, "data: {\"error\":{\"message\":\"m\"}}\n\ndata: [DONE]\n\n",
+         "HTTP 429 rate_limited: m", 0},
+        {500, "id:1\nevent:error\n:HTTP_STATUS/500\ndata:{\"message\":\"m\"}\n\n",
+         "HTTP 500 server: m", 0},
+        {500, "no data: {\"message\":\"m\"}",
+         "HTTP 500 server: no data: {\"message\":\"m\"}", 0},
+        // A page.
+        {502,
+         "<!DOCTYPE html>\n<html><head>\n<TITLE>x | 502:\nBad gateway</TITLE><style>",
+         "HTTP 502 server: x | 502: Bad gateway", 0},
+        {502, "<html><title>cut", "HTTP 502 server: <html><title>cut", 0},
+        {502, "", "HTTP 502 server", 0},
+        // OpenAI and Groq, Azure, Gemini.
+        {429, "{\"error\":{\"message\":\"Please try again in 1m2.5s. Visit x\"}}",
+         "HTTP 429 rate_limited: Please try again in 1m2.5s. Visit x", 62500},
+        {429, "{\"error\":{\"message\":\"Please retry after 26 seconds.\"}}",
+         "HTTP 429 rate_limited: Please retry after 26 seconds.", 26000},
+        {429,
+         "{\"error\":{\"message\":\"Please retry in 9s.\",\"details\":[{"
+         "\"retryDelay\":\"8s\"}]}}",
+         "HTTP 429 rate_limited: Please retry in 9s.", 8000},
+        {429, "{\"error\":{\"message\":\"Try again in a while.\"}}",
+         "HTTP 429 rate_limited: Try again in a while.", 0},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        cadre_error err = CADRE_ERROR_INIT;
+        size_t len = strlen(rows[i].body);
+        char *exact = malloc(len + 1); // so that reading beyond it is noticed
+        if (!CHECK(exact != NULL))
+            return;
+        memcpy(exact, rows[i].body, len + 1);
+        cadre_fail_body(&err, rows[i].http_status, "", exact, len);
+        CHECK_TEXT(err.text, rows[i].text);
+        CHECK_INT(err.retry_after_ms, rows[i].retry_after_ms);
+        free(exact);
+    }
+}
+
 static const CU_TestInfo tests[] = {
     CHECK_TEST(test_http_error__status_gives_the_class),
     CHECK_TEST(test_http_error__words_make_a_status_more_exact),
@@ -417,6 +505,7 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_http_error__says_status_class_and_message_in_one_line),
     CHECK_TEST(test_http_error__cuts_a_long_message_at_a_character),
     CHECK_TEST(test_http_error__a_refused_key_says_where_it_comes_from),
+    CHECK_TEST(test_http_error__finds_the_message_and_the_time_to_wait),
     CU_TEST_INFO_NULL,
 };
 

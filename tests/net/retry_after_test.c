@@ -78,12 +78,44 @@ static void test_retry_after_ms__counts_milliseconds(void)
     CHECK_INT(cdr_retry_after_parse_ms("Sun, 06 Nov 1994 08:49:37 GMT"), -1);
 }
 
+static void test_duration__is_read_from_the_start_of_a_text(void)
+{
+    static const sample samples[] = {
+        {"17s", 17000},
+        {"0.5s", 500},
+        {" 1.0009s.", 1000},
+        {"820ms. Visit", 820},
+        {"6m0s", 360000},
+        {"7m22.56s", 442560},
+        {"1h 2 min 3 secs", 3723000},
+        {"26 seconds", 26000},
+        {"1 SECOND", 1000},
+        {"2 hours", 7200000},
+        {"99999999999999999999h", DAY_MS},
+        {"20h20h", DAY_MS},
+        {"90000000ms", DAY_MS},
+        {"80000001ms", 80000001},
+        {"5s 3 times", 5000},
+        {"", -1},
+        {"5", -1},
+        {"5 ss", -1},
+        {"5 sheep", -1},
+        {"a minute", -1},
+        {"-5s", -1},
+        {".5s", -1},
+    };
+    for (size_t i = 0; i < sizeof samples / sizeof samples[0]; i++)
+        if (!CHECK_INT(cdr_duration_parse(samples[i].text), samples[i].value))
+            CHECK_TEXT(samples[i].text, "(is the one)");
+}
+
 int main(void)
 {
     static const CU_TestInfo tests[] = {
         CHECK_TEST(test_date__is_read_in_its_three_forms),
         CHECK_TEST(test_retry_after__is_never_negative_nor_more_than_a_day),
         CHECK_TEST(test_retry_after_ms__counts_milliseconds),
+        CHECK_TEST(test_duration__is_read_from_the_start_of_a_text),
         CU_TEST_INFO_NULL,
     };
     return check_main("net/retry_after", tests);

@@ -97,6 +97,18 @@ static void test_sse__takes_all_three_line_ends(void)
     CHECK_STREAM("data: a\n\r\n\rdata: b\r\r\n", "|a\n|b\n");
 }
 
+static void test_sse__a_whole_object_is_an_event_without_its_blank_line(void)
+{
+    CHECK_STREAM("data: {\"a\":1}\ndata: {\"b\":2}\ndata: [DONE]\n\n",
+                 "|{\"a\":1}\n|{\"b\":2}\n|[DONE]\n");
+    CHECK_STREAM("event: x\ndata: {}\nevent: y\ndata: {}\n\n", "x|{}\ny|{}\n");
+    CHECK_STREAM("data: {}\nevent: x\n\n", "x|{}\n"); // the standard's order is free
+    CHECK_STREAM("data: {}\nerror: {}\n\n", "|{}\nerror|{}\n");
+    // One object in many lines, and lines that are none.
+    CHECK_STREAM("data: {\ndata: \"a\":\ndata: {}\ndata: }\n\n", "|{\n\"a\":\n{}\n}\n");
+    CHECK_STREAM("data: [1]\ndata: {}\n\n", "|[1]\n{}\n");
+}
+
 static void test_sse__drops_at_most_one_blank(void)
 {
     CHECK_STREAM("data:a\n\ndata:  b\n\ndata: \n\n", "|a\n| b\n|\n");
@@ -287,6 +299,7 @@ int main(void)
     static const CU_TestInfo tests[] = {
         CHECK_TEST(test_sse__joins_data_lines_by_a_line_feed),
         CHECK_TEST(test_sse__takes_all_three_line_ends),
+        CHECK_TEST(test_sse__a_whole_object_is_an_event_without_its_blank_line),
         CHECK_TEST(test_sse__drops_at_most_one_blank),
         CHECK_TEST(test_sse__ignores_comments_and_other_fields),
         CHECK_TEST(test_sse__names_the_type_of_one_event_only),

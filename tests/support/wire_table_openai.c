@@ -36,12 +36,40 @@ static const wire_row rows[] = {
      DELTA("\"reasoning\":\"r\",\"reasoning_content\":\"r\"")
          DELTA("\"content\":\"a\",\"reasoning\":null") STOP("stop"),
      "a|r|stop|", NULL},
+    {"reasoning that is no text but has one",
+     DELTA("\"reasoning_content\":{\"text\":\"r\"}")
+         DELTA("\"reasoning\":[{\"type\":\"text\",\"text\":\"s\"}]")
+             DELTA("\"content\":\"a\"") STOP("stop"),
+     "a|rs|stop|", NULL},
+    {"OpenRouter's details are reasoning where nothing else is",
+     DELTA("\"reasoning\":null,\"reasoning_details\":[{\"type\":\"reasoning.summary\","
+           "\"summary\":\"r\"},{\"type\":\"reasoning.encrypted\",\"data\":\"x\"}]")
+         DELTA(
+             "\"reasoning\":\"s\",\"reasoning_details\":[{\"type\":\"reasoning.text\","
+             "\"text\":\"s\"}]") DELTA("\"content\":\"a\"") STOP("stop"),
+     "a|rs|stop|", NULL},
     {"a refusal is text", DELTA("\"refusal\":\"No.\"") STOP("stop"), "No.||stop|",
      NULL},
     {"a finish that is empty or null is none",
      "{\"choices\":[{\"delta\":{\"content\":\"a\"},\"finish_reason\":\"\"}]}\n"
      "{\"choices\":[{\"delta\":{\"content\":\"b\"},\"finish_reason\":null}]}\n",
      "truncated|1", NULL},
+    {"a finish in the word null is none",
+     "{\"choices\":[{\"delta\":{\"content\":\"a\"},\"finish_reason\":\"null\"}]}\n",
+     "truncated|1", NULL},
+    {"a finish in capitals", DELTA("\"content\":\"a\"") STOP("MAX_TOKENS"),
+     "a||length|", NULL},
+    {"Z.ai's word for a filter", DELTA("\"content\":\"a\"") STOP("sensitive"),
+     "content_filter|0", NULL},
+    {"DeepSeek breaks off",
+     DELTA("\"content\":\"a\"") STOP("insufficient_system_resource"), "server|1", NULL},
+    {"a finish that says less does not take back the limit",
+     DELTA("\"content\":\"a\"") STOP("length") STOP("stop"), "a||length|", NULL},
+    {"a finish with every piece",
+     "{\"choices\":[{\"delta\":{\"content\":\"a\"},\"finish_reason\":\"stop\"}]}\n"
+     "{\"choices\":[{\"delta\":{\"content\":\"b\"},\"finish_reason\":\"stop\"}]}\n["
+     "DONE]\n",
+     "ab||stop|", NULL},
     {"an unknown finish is one", DELTA("\"content\":\"a\"") STOP("eos_token"),
      "a||stop|", NULL},
     {"length", DELTA("\"content\":\"a\"") STOP("length"), "a||length|", NULL},
@@ -51,6 +79,12 @@ static const wire_row rows[] = {
     {"[DONE] after text ends without a finish", DELTA("\"content\":\"a\"") "[DONE]\n",
      "a||stop|", NULL},
     {"[DONE] after nothing", "[DONE]\n", "truncated|1", NULL},
+    {"[DONE] after calls ends without a finish, if they are whole",
+     CALL("\"index\":0,\"id\":\"a\"," FUNCTION("f", "{\\\"x\\\":1}")) "[DONE]\n",
+     "||tool_calls|a f {\"x\":1};", NULL},
+    {"[DONE] inside a call",
+     CALL("\"index\":0,\"id\":\"a\"," FUNCTION("f", "{\\\"x\\\":")) "[DONE]\n",
+     "truncated|1", NULL},
     {"a finish after nothing", STOP("stop"), "empty_response|1", NULL},
     {"the old function_call",
      DELTA("\"function_call\":{\"name\":\"f\",\"arguments\":\"\"}")
@@ -67,6 +101,46 @@ static const wire_row rows[] = {
     {"the same id and name with each piece",
      CALL("\"index\":0,\"id\":\"a\"," FUNCTION("f", "{"))
          CALL("\"index\":0,\"id\":\"a\"," FUNCTION("f", "}")) STOP("tool_calls"),
+     "||tool_calls|a f {};", NULL},
+    {"calls of one index that grow in turn are told apart by their ids",
+     CALL("\"index\":0,\"id\":\"a\"," FUNCTION("f", ""))
+         CALL("\"index\":0,\"id\":\"b\"," FUNCTION("g", ""))
+             CALL("\"index\":0,\"id\":\"a\"," FUNCTION("", "{\\\"x\\\":1}"))
+                 CALL("\"index\":0,\"id\":\"b\"," FUNCTION("", "{\\\"y\\\":2}"))
+                     STOP("stop"),
+     "||tool_calls|a f {\"x\":1};b g {\"y\":2};", NULL},
+    {"calls of one index and no id are told apart by their names",
+     CALL("\"index\":0," FUNCTION("f", "{\\\"x\\\":1}"))
+         CALL("\"index\":0," FUNCTION("g", "{\\\"y\\\":2}")) STOP("stop"),
+     "||tool_calls|* f {\"x\":1};* g {\"y\":2};", NULL},
+    {"a name in pieces",
+     CALL("\"index\":0,\"id\":\"a\"," FUNCTION("edit_", ""))
+         CALL("\"index\":0," FUNCTION("file", ""))
+             CALL("\"index\":0," FUNCTION("", "{}")) STOP("tool_calls"),
+     "||tool_calls|a edit_file {};", NULL},
+    {"a name that comes as far as it is known",
+     CALL("\"index\":0,\"id\":\"a\"," FUNCTION("edit_", ""))
+         CALL("\"index\":0,\"id\":\"a\"," FUNCTION("edit_file", "{}")) CALL(
+             "\"index\":0,\"id\":\"a\"," FUNCTION("edit_file", "")) STOP("tool_calls"),
+     "||tool_calls|a edit_file {};", NULL},
+    {"a call without its function",
+     CALL("\"id\":\"a\",\"name\":\"f\",\"arguments\":{\"x\":1}") STOP("tool_calls"),
+     "||tool_calls|a f {\"x\":1};", NULL},
+    {"the old form beside the new one",
+     DELTA("\"function_call\":{\"name\":\"f\",\"arguments\":\"{}\"},\"tool_calls\":[{"
+           "\"index\":0,\"id\":\"a\"," FUNCTION("f", "{}") "}]") STOP("tool_calls"),
+     "||tool_calls|a f {};", NULL},
+    {"Bedrock begins arguments with {}",
+     CALL("\"index\":0,\"id\":\"a\"," FUNCTION("f", "{}"))
+         CALL("\"index\":0," FUNCTION("", "{\\\"x\\\":1}")) STOP("tool_calls"),
+     "||tool_calls|a f {\"x\":1};", NULL},
+    {"vLLM sends arguments in pieces, then whole",
+     CALL("\"index\":0,\"id\":\"a\"," FUNCTION("f", "{\\\"x\\\""))
+         CALL("\"index\":0," FUNCTION("", ":1}"))
+             CALL("\"index\":0," FUNCTION("", "{\\\"x\\\":1}")) STOP("tool_calls"),
+     "||tool_calls|a f {\"x\":1};", NULL},
+    {"arguments in the word null",
+     CALL("\"index\":0,\"id\":\"a\"," FUNCTION("f", "null")) STOP("tool_calls"),
      "||tool_calls|a f {};", NULL},
     {"two whole calls without index and id",
      DELTA("\"tool_calls\":[{" FUNCTION("f", "{}") "},{" FUNCTION("g", "{}") "}]")
@@ -120,19 +194,62 @@ static const wire_row rows[] = {
     {"an error's number as text", "{\"error\":{\"message\":\"m\",\"code\":\"429\"}}\n",
      "rate_limited|1", NULL},
     {"an error as text", "{\"error\":\"model is overloaded\"}\n", "overloaded|1", NULL},
+    {"OpenRouter breaks off, whatever comes first",
+     DELTA("\"content\":\"a\"") "{\"choices\":[{\"delta\":{},\"finish_reason\":"
+                                "\"error\"}],"
+                                "\"error\":{\"code\":429,\"message\":\"m\"}}\n",
+     "rate_limited|1", NULL},
+    {"an error of the choice",
+     "{\"choices\":[{\"delta\":{},\"finish_reason\":\"error\",\"error\":{\"code\":429,"
+     "\"message\":\"m\"}}]}\n",
+     "rate_limited|1", NULL},
+    {"a list with an error", "[{\"error\":{\"code\":429,\"message\":\"m\"}}]\n",
+     "rate_limited|1", NULL},
+    {"FastAPI's error", "{\"detail\":\"too many requests\"}\n", "rate_limited|1", NULL},
+    {"an error without a name", "{\"message\":\"m\",\"code\":401}\n", "auth|0", NULL},
+    {"Cloudflare's errors",
+     "{\"success\":false,\"errors\":[{\"code\":3040,\"message\":\"no capacity\"}]}\n",
+     "overloaded|1", NULL},
+    {"MiniMax's error",
+     "{\"choices\":null,\"base_resp\":{\"status_code\":1008,\"status_msg\":"
+     "\"insufficient balance\"}}\n",
+     "quota|0", NULL},
+    {"MiniMax's success",
+     DELTA("\"content\":\"a\"") "{\"choices\":[{\"delta\":{},"
+                                "\"finish_reason\":\"stop\"}],\"base_resp\":{\"status_"
+                                "code\":0,"
+                                "\"status_msg\":\"\"}}\n{\"base_resp\":{\"status_"
+                                "code\":0,"
+                                "\"status_msg\":\"ok\"}}\n",
+     "a||stop|", NULL},
+    {"a message that is no error",
+     "{\"status\":\"queued\",\"message\":\"you are the third\"}\n" DELTA(
+         "\"content\":\"a\"") STOP("stop"),
+     "a||stop|", NULL},
     {"vLLM's error",
      "{\"object\":\"error\",\"message\":\"m\",\"type\":"
      "\"invalid_request_error\",\"code\":400}\n",
      "invalid_request|0", NULL},
-    {"an error that is null is none",
-     "{\"error\":null,\"choices\":[{\"delta\":{"
-     "\"content\":\"a\"},\"finish_reason\":\"stop\"}]}\n",
-     "a||stop|", NULL},
+    {"an error that is null, false or empty is none",
+     "{\"error\":null,\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n"
+     "{\"choices\":[{\"delta\":{\"content\":\"b\"},\"error\":false}]}\n"
+     "{\"error\":\"\",\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n",
+     "ab||stop|", NULL},
     {"plain text in place of an event", "Internal error: out of memory\n",
      "bad_response|1", NULL},
     {"a comment that became data",
      ": OPENROUTER PROCESSING\n" DELTA("\"content\":\"a\"") STOP("stop"), "a||stop|",
      NULL},
+    {"events that say nothing",
+     "null\n" DELTA("\"content\":\"a\"") "ping\n[]\n0\n" DELTA("\"content\":\"b\"")
+         STOP("stop"),
+     "ab||stop|", NULL},
+    {"behind a finish nothing is missing",
+     DELTA("\"content\":\"a\"") STOP("stop") "\"[DONE]\"\n[done]\n", "a||stop|", NULL},
+    {"one answer whose number is not 0",
+     "{\"choices\":[{\"index\":1,\"delta\":{\"content\":\"a\"}}]}\n{\"choices\":[{"
+     "\"index\":1,\"delta\":{},\"finish_reason\":\"stop\"}]}\n",
+     "a||stop|", NULL},
     {"wrong types everywhere",
      "{\"choices\":7}\n{\"choices\":[7,null,{\"delta\":[]}],\"usage\":[]}\n"
      "{\"choices\":[{\"index\":\"x\",\"delta\":{\"content\":{\"a\":1},\"tool_calls\":"
@@ -146,6 +263,15 @@ static const wire_row rows[] = {
      DELTA("\"content\":\"a\"") "{\"choices\":[{\"message\":{\"content\":\"a\"},"
                                 "\"delta\":{},\"finish_reason\":\"stop\"}]}\n",
      "a||stop|", NULL},
+    {"the whole message in place of the last delta, with a call",
+     DELTA("\"content\":\"a\"") "{\"choices\":[{\"message\":{\"content\":\"a\","
+                                "\"tool_calls\":[{\"id\":\"b\"," FUNCTION(
+                                    "f", "{}") "}]},\"finish_reason\":\"stop\"}]}\n",
+     "a||tool_calls|b f {};", NULL},
+    {"messages in place of deltas",
+     "{\"choices\":[{\"message\":{\"content\":\"a\"}}]}\n{\"choices\":[{\"message\":{"
+     "\"content\":\"b\"},\"delta\":{},\"finish_reason\":\"stop\"}]}\n",
+     "ab||stop|", NULL},
 };
 
 #define HELLO DELTA("\"content\":\"Hello.\"")

@@ -9,6 +9,7 @@
 #include "net/answer.h"
 
 #include "base/utf8.h"
+#include "net/call_arguments.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -306,9 +307,21 @@ void cadre_sink_call_name(cadre_sink *sink, size_t call, const char *name, size_
         append_to_call(sink, &sink->calls[call].name, name, len);
 }
 
+void cadre_sink_call_name_more(cadre_sink *sink, size_t call, const char *text,
+                               size_t len)
+{
+    if (has_call(sink, call) && text)
+        append_to_call(sink, &sink->calls[call].name, text, len);
+}
+
 const char *cadre_sink_get_call_id(const cadre_sink *sink, size_t call)
 {
     return has_call(sink, call) ? cdr_buf_text(&sink->calls[call].id) : "";
+}
+
+const char *cadre_sink_get_call_name(const cadre_sink *sink, size_t call)
+{
+    return has_call(sink, call) ? cdr_buf_text(&sink->calls[call].name) : "";
 }
 
 void cadre_sink_call_arguments(cadre_sink *sink, size_t call, const char *text,
@@ -416,16 +429,37 @@ void cadre_sink_usage(cadre_sink *sink, const cadre_usage *usage)
                       .reasoning_tokens = plausible(usage->reasoning_tokens)};
 }
 
+static bool is_cut(cadre_finish finish)
+{
+    return finish == CADRE_FINISH_LENGTH || finish == CADRE_FINISH_CONTENT_FILTER;
+}
+
 void cadre_sink_finish(cadre_sink *sink, cadre_finish finish)
 {
-    if (sink)
+    if (sink && (is_cut(finish) || !is_cut(sink->finish)))
         sink->finish = finish;
+}
+
+static bool has_whole_calls(const cadre_sink *sink)
+{
+    for (size_t i = 0; i < sink->n_calls; i++)
+        if (!cdr_arguments_are_whole(&sink->calls[i].arguments))
+            return false;
+    return true;
 }
 
 void cadre_sink_end(cadre_sink *sink)
 {
     if (sink)
         sink->ended = true;
+}
+
+void cadre_sink_end_finished(cadre_sink *sink)
+{
+    if (sink && sink->finish == CADRE_FINISH_NONE &&
+        (sink->n_calls > 0 || count_text(sink) > 0) && has_whole_calls(sink))
+        sink->finish = CADRE_FINISH_STOP;
+    cadre_sink_end(sink);
 }
 
 static bool is_blank(const cdr_buf *buf)
@@ -487,10 +521,8 @@ static cadre_status settle_call(cadre_sink *sink, size_t i, cadre_error *err)
     clean(sink, &call->arguments);
     if (call->id.len == 0 || has_id(sink, call->id.data, i))
         make_id(sink, i);
-    if (is_blank(&call->arguments)) {
-        cdr_buf_clear(&call->arguments);
-        append_to_call(sink, &call->arguments, "{}", 2);
-    }
+    if (!cdr_arguments_mend(&call->arguments))
+        sink->failed = true;
     return CADRE_OK;
 }
 

@@ -1,11 +1,13 @@
 // A model's answer while it is gathered: what wire formats write to through cadre_sink.
 //
 // Rules:
-// 1. An answer is whole when a finish was seen; `end` alone is not enough.
+// 1. An answer is whole when a finish was seen; the end marker is one after text or
+// whole
+//    calls, else it is not enough.
 // 2. Complete calls decide: finish `stop` with calls becomes `tool_calls`; `length` and
 //    `content_filter` are not overridden.
 // 3. A call without an id gets one unique within the answer; a repeated id is made
-//    unique; empty arguments are "{}".
+//    unique; empty arguments are "{}", and what a server has sent twice counts once.
 // 4. Items that only the model can read stand in order, each with its place.
 // 5. Text that is not UTF-8 gets U+FFFD, also when a character is cut by the pieces.
 // 6. No secret of the request stands in what is shown or kept, however it is cut: it is

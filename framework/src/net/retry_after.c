@@ -50,6 +50,62 @@ static const char *skip(const char *at, const char *blanks)
     return at + strspn(at, blanks);
 }
 
+// 0: it is none.
+static int64_t unit_ms_of(const char *word, size_t len)
+{
+    static const struct {
+        const char *word;
+        int64_t ms;
+    } units[] = {
+        {"ms", 1},
+        {"s", 1000},
+        {"sec", 1000},
+        {"second", 1000},
+        {"m", 60 * 1000},
+        {"min", 60 * 1000},
+        {"minute", 60 * 1000},
+        {"h", 60 * 60 * 1000},
+        {"hour", 60 * 60 * 1000},
+    };
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+        size_t n = strlen(units[i].word);
+        bool is_plural = len == n + 1 && n > 2 && word[n] == 's';
+        if ((len == n || is_plural) && strncasecmp(word, units[i].word, n) == 0)
+            return units[i].ms;
+    }
+    return 0;
+}
+
+// Takes a decimal number; its value in thousandths.
+static int64_t take_thousandths(const char **at)
+{
+    const int64_t most = INT64_C(100000000000); // of any unit more than is clamped to
+    int64_t value = 0;
+    for (; is_digit(**at); ++*at)
+        value = value < most ? value * 10 + (**at - '0') * 1000 : most;
+    if (**at == '.' && is_digit((*at)[1]))
+        for (int64_t weight = 100; is_digit(*++*at); weight /= 10)
+            value += (**at - '0') * weight;
+    return value;
+}
+
+int64_t cdr_duration_parse(const char *text)
+{
+    int64_t total_ms = -1;
+    for (const char *at = skip(text, " "); is_digit(*at); at = skip(at, " ")) {
+        int64_t thousandths = take_thousandths(&at);
+        const char *unit = skip(at, " ");
+        for (at = unit; isalpha((unsigned char)*at);)
+            at++;
+        int64_t unit_ms = unit_ms_of(unit, (size_t)(at - unit));
+        if (unit_ms == 0)
+            break;
+        total_ms =
+            clamp_ms((total_ms < 0 ? 0 : total_ms) + thousandths * unit_ms / 1000);
+    }
+    return total_ms;
+}
+
 static bool read_number(const char **at, size_t max_digits, int *out)
 {
     size_t n = 0;

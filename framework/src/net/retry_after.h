@@ -17,6 +17,10 @@ int64_t cdr_retry_after_parse(const char *value, int64_t now_s);
 // Reads `retry-after-ms` (OpenAI and Azure): milliseconds. Returns as above.
 int64_t cdr_retry_after_parse_ms(const char *value);
 
+// Reads the duration that a text begins with: "17s", "0.5s", "6m0s", "820ms", "26
+// seconds". Returns as above.
+int64_t cdr_duration_parse(const char *text);
+
 // Reads an HTTP date in its three forms (RFC 9110 section 5.6.7), whatever the locale.
 // Returns seconds since 1970, 0 for what was before, -1 when it is none.
 int64_t cdr_http_date_parse(const char *text);

@@ -6,9 +6,14 @@
 // 2. Each byte is searched for a line end once and copied at most twice.
 // 3. `line` and `data` together never hold more than `max_event_bytes`, except for the
 //    moment in which the one moves to the other.
+// 4. A data line is looked at as JSON once: when the line behind it has come, to see
+//    whether a blank line is missing between the two.
 #include "net/sse.h"
 
+#include "cadre/ext/json_scan.h"
+
 #include <string.h>
+#include <strings.h>
 
 #define DEFAULT_MAX_EVENT_BYTES ((size_t)16 * 1024 * 1024)
 
@@ -64,7 +69,23 @@ static cadre_status dispatch(cdr_sse *sse, const sink *to)
     cdr_buf_clear(&sse->data);
     cdr_buf_clear(&sse->type);
     sse->has_data = false;
+    sse->is_joined = false;
     return status;
+}
+
+// Some servers leave out the blank line between two events: a line that is a whole JSON
+// object is one, and what follows belongs to the next.
+static bool ends_event(cdr_sse *sse)
+{
+    cadre_scan scan;
+    if (!sse->has_data || sse->is_joined)
+        return false;
+    sse->is_joined = true;
+    cadre_scan_init(&scan, sse->data.data, sse->data.len);
+    if (cadre_scan_peek(&scan) != CADRE_SCAN_OBJECT)
+        return false;
+    cadre_scan_skip(&scan);
+    return cadre_scan_is_done(&scan);
 }
 
 static bool is_field(const char *name, size_t name_len, const char *expected)
@@ -72,8 +93,26 @@ static bool is_field(const char *name, size_t name_len, const char *expected)
     return name_len == strlen(expected) && memcmp(name, expected, name_len) == 0;
 }
 
+static cadre_status add_data(cdr_sse *sse, const char *value, size_t len,
+                             cadre_error *err)
+{
+    if (sse->has_data)
+        cdr_buf_append(&sse->data, "\n", 1);
+    sse->has_data = true;
+    cdr_buf_append(&sse->data, value, len);
+    return sse->data.failed ? out_of_memory(err) : CADRE_OK;
+}
+
+static cadre_status set_type(cdr_sse *sse, const char *value, size_t len,
+                             cadre_error *err)
+{
+    cdr_buf_clear(&sse->type);
+    cdr_buf_append(&sse->type, value, len);
+    return sse->type.failed ? out_of_memory(err) : CADRE_OK;
+}
+
 static cadre_status take_field(cdr_sse *sse, const char *line, size_t len,
-                               cadre_error *err)
+                               const sink *to)
 {
     const char *colon = memchr(line, ':', len);
     size_t name_len = colon ? (size_t)(colon - line) : len;
@@ -83,28 +122,21 @@ static cadre_status take_field(cdr_sse *sse, const char *line, size_t len,
         value++;
         value_len--;
     }
-    cdr_buf *to = NULL;
-    if (is_field(line, name_len, "data")) {
-        to = &sse->data;
-        if (sse->has_data)
-            cdr_buf_append(to, "\n", 1);
-        sse->has_data = true;
-    } else if (is_field(line, name_len, "error")) {
-        // No field of the standard: older llama.cpp servers tell failures like this.
-        cdr_buf_clear(&sse->type);
-        cdr_buf_append_text(&sse->type, "error");
-        to = &sse->data;
-        if (sse->has_data)
-            cdr_buf_append(to, "\n", 1);
-        sse->has_data = true;
-    } else if (is_field(line, name_len, "event")) {
-        to = &sse->type;
-        cdr_buf_clear(to);
-    } else {
-        return CADRE_OK;
-    }
-    cdr_buf_append(to, value, value_len);
-    return to->failed ? out_of_memory(err) : CADRE_OK;
+    bool is_data = is_field(line, name_len, "data");
+    bool is_type = is_field(line, name_len, "event");
+    // No field of the standard: older llama.cpp servers tell failures like this.
+    bool is_error = is_field(line, name_len, "error");
+    cadre_status status = CADRE_OK;
+    // A type may come behind the data, but an event has only one.
+    if ((is_data || is_error || (is_type && sse->type.len > 0)) && ends_event(sse))
+        status = dispatch(sse, to);
+    if (status == CADRE_OK && is_type)
+        status = set_type(sse, value, value_len, to->err);
+    if (status == CADRE_OK && is_error)
+        status = set_type(sse, "error", strlen("error"), to->err);
+    if (status == CADRE_OK && (is_data || is_error))
+        status = add_data(sse, value, value_len, to->err);
+    return status;
 }
 
 static cadre_status take_line(cdr_sse *sse, const char *line, size_t len,
@@ -119,7 +151,7 @@ static cadre_status take_line(cdr_sse *sse, const char *line, size_t len,
     }
     if (len == 0)
         return dispatch(sse, to);
-    return line[0] == ':' ? CADRE_OK : take_field(sse, line, len, to->err);
+    return line[0] == ':' ? CADRE_OK : take_field(sse, line, len, to);
 }
 
 // Ends the line whose last bytes are `data`.
@@ -207,6 +239,38 @@ static bool is_space(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
+// What servers send under a name of its own, or as data, so that the connection stays.
+static bool is_sign_of_life(const char *text, size_t len)
+{
+    static const char *const words[] = {"ping", "heartbeat", "keepalive", "keep-alive",
+                                        "keep_alive"};
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (strlen(words[i]) == len && strncasecmp(text, words[i], len) == 0)
+            return true;
+    return false;
+}
+
+// A JSON value that can hold nothing.
+static bool is_empty_json(const char *data, size_t len)
+{
+    cadre_scan scan;
+    cadre_scan_init(&scan, data, len);
+    switch (cadre_scan_peek(&scan)) {
+    case CADRE_SCAN_NULL:
+    case CADRE_SCAN_BOOLEAN:
+    case CADRE_SCAN_NUMBER:
+        cadre_scan_skip(&scan);
+        break;
+    case CADRE_SCAN_ARRAY:
+        if (!cadre_scan_array(&scan) || cadre_scan_item(&scan))
+            return false;
+        break;
+    default:
+        return false;
+    }
+    return cadre_scan_is_done(&scan);
+}
+
 bool cadre_sse_event_data(const cadre_sse_event *event, const char **data, size_t *len)
 {
     const char *at = event->data, *end = at + event->len;
@@ -216,5 +280,10 @@ bool cadre_sse_event_data(const cadre_sse_event *event, const char **data, size_
         end--;
     *data = at;
     *len = (size_t)(end - at);
-    return at < end && *at != ':';
+    if (at == end || *at == ':')
+        return false;
+    if (*at == '{')
+        return true;
+    return !is_sign_of_life(event->type, strlen(event->type)) &&
+           !is_sign_of_life(at, *len) && !is_empty_json(at, *len);
 }

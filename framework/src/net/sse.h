@@ -4,8 +4,10 @@
 // CR, LF and CR LF end a line, also when cut between the two; a BOM at the start is
 // dropped; at most one blank after the colon is dropped; data lines are joined by LF;
 // a comment is ignored; a field named `error`, which some servers send, is the data of
-// an event of type "error"; a blank line without data dispatches nothing. Bytes are
-// passed on as they are: nothing is decoded before an event is whole.
+// an event of type "error"; a blank line without data dispatches nothing. Beyond the
+// standard, a data line that is a whole JSON object is an event where more data
+// follows: some servers leave the blank line out. Bytes are passed on as they are:
+// nothing is decoded before an event is whole.
 //
 // Thread: one at a time. Cost is linear in the bytes fed, whatever the cuts.
 #ifndef CDR_SSE_H
@@ -25,8 +27,9 @@ typedef struct cdr_sse {
     cdr_buf data;
     cdr_buf type;
     bool has_data;
-    bool skip_lf; // the last byte fed was a CR
-    bool started; // the place of a BOM is behind us
+    bool is_joined; // no event ends with the data so far unless a blank line comes
+    bool skip_lf;   // the last byte fed was a CR
+    bool started;   // the place of a BOM is behind us
 } cdr_sse;
 
 void cdr_sse_init(cdr_sse *sse, size_t max_event_bytes);

@@ -53,8 +53,9 @@ typedef struct cadre_sse_event {
     size_t len;
 } cadre_sse_event;
 
-// Gives the event's data without white space around it. False: there is none, or it is
-// a comment that a gateway has turned into data; such an event says nothing.
+// Gives the event's data without white space around it. False: such an event says
+// nothing; there is none, or it is a comment that a gateway has turned into data, a
+// sign of life ("ping") or a JSON value that holds nothing (null).
 CADRE_API bool cadre_sse_event_data(const cadre_sse_event *event, const char **data,
                                     size_t *len);
 

@@ -21,8 +21,11 @@ CADRE_API size_t cadre_sink_add_call(cadre_sink *sink); // its number
 CADRE_API void cadre_sink_call_id(cadre_sink *sink, size_t call, const char *id,
                                   size_t len); // the first non-empty one stays
 CADRE_API void cadre_sink_call_name(cadre_sink *sink, size_t call, const char *name,
-                                    size_t len);
+                                    size_t len); // the same
+CADRE_API void cadre_sink_call_name_more(cadre_sink *sink, size_t call,
+                                         const char *text, size_t len); // appends
 CADRE_API const char *cadre_sink_get_call_id(const cadre_sink *sink, size_t call);
+CADRE_API const char *cadre_sink_get_call_name(const cadre_sink *sink, size_t call);
 CADRE_API void cadre_sink_call_arguments(cadre_sink *sink, size_t call,
                                          const char *text, size_t len); // appends
 // The same for the value of a JSON string: its escapes are resolved, and what the
@@ -38,8 +41,12 @@ CADRE_API void cadre_sink_item(cadre_sink *sink, const char *json, size_t len);
 CADRE_API void cadre_sink_item_append(cadre_sink *sink, const char *json, size_t len);
 CADRE_API void cadre_sink_item_end(cadre_sink *sink);
 CADRE_API void cadre_sink_usage(cadre_sink *sink, const cadre_usage *usage); // replaces
+// The last one counts, but what says that the answer was cut stays.
 CADRE_API void cadre_sink_finish(cadre_sink *sink, cadre_finish finish);
 CADRE_API void cadre_sink_end(cadre_sink *sink); // the end marker: nothing follows
+// The same of servers that may leave the finish reason out: what has text, or calls
+// that are whole, is finished.
+CADRE_API void cadre_sink_end_finished(cadre_sink *sink);
 
 #ifdef __cplusplus
 }
