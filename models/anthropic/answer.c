@@ -126,6 +126,11 @@ static cadre_status finish(const cdr_anthropic_reading *to, const ending *end)
                                 "the provider's content filter stopped the answer "
                                 "(refusal%s%s)",
                                 end->why[0] ? ": " : "", end->why);
+    if (cadre_scan_is(end->reason, "model_context_window_exceeded") &&
+        !to->reader->has_content)
+        return cadre_fail_class(to->err, CADRE_EIO, CADRE_CLASS_CONTEXT_LENGTH, false,
+                                "the request fills the model's context window and "
+                                "leaves no room for an answer");
     cadre_finish found = CADRE_FINISH_STOP; // "end_turn", "stop_sequence", unknown ones
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
         if (cadre_scan_is(end->reason, words[i].word))
@@ -262,6 +267,10 @@ cadre_status cdr_anthropic_event(const void *state, void *reader,
     size_t len = 0;
     if (!cadre_sse_event_data(event, &data, &len))
         return CADRE_OK;
+    if (cadre_sse_data_is_done(data, len)) {
+        end_message(&to);
+        return CADRE_OK;
+    }
     cadre_scan_init(&scan, data, len);
     if (strcmp(event->type, "error") == 0)
         return cadre_fail_body(err, 200, model->endpoint.key_env, data, len);

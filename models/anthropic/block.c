@@ -14,7 +14,7 @@
 // The fields of a block's start; slices of the event.
 typedef struct block {
     cadre_scan_text type, text, thinking, signature, id, name;
-    cadre_scan_text input; // as JSON
+    cadre_scan input; // a bookmark
     bool has_input;
 } block;
 
@@ -70,17 +70,8 @@ static size_t find_call(const cdr_anthropic_reading *to, int32_t index)
     return n;
 }
 
-// Is the value an object with something in it?
-static bool has_members(cadre_scan_text json)
-{
-    cadre_scan scan;
-    cadre_scan_text key;
-    cadre_scan_init(&scan, json.data, json.len);
-    return cadre_scan_object(&scan) && cadre_scan_key(&scan, &key);
-}
-
 static cadre_status begin_call(const cdr_anthropic_reading *to, int32_t index,
-                               const block *start)
+                               block *start)
 {
     char text[MAX_NAME];
     size_t call = cadre_sink_call_count(to->sink);
@@ -91,13 +82,14 @@ static cadre_status begin_call(const cdr_anthropic_reading *to, int32_t index,
     if (cadre_sink_add_call(to->sink) == cadre_sink_call_count(to->sink))
         return CADRE_OK; // no memory; the sink knows
     to->reader->has_content = true;
-    to->reader->calls[call] = (cdr_anthropic_call){index, has_members(start->input)};
+    to->reader->calls[call] = (cdr_anthropic_call){.index = index};
     cadre_scan_copy(start->id, text, sizeof(text));
     cadre_sink_call_id(to->sink, call, text, strlen(text));
     cadre_scan_copy(start->name, text, sizeof(text));
     cadre_sink_call_name(to->sink, call, text, strlen(text));
-    if (to->reader->calls[call].has_input)
-        cadre_sink_call_arguments(to->sink, call, start->input.data, start->input.len);
+    if (start->has_input)
+        to->reader->calls[call].has_input =
+            cadre_sink_call_value(to->sink, call, &start->input);
     return CADRE_OK;
 }
 
@@ -109,9 +101,16 @@ static bool ends_with(cadre_scan_text text, const char *end)
     return text.len >= len && memcmp(text.data + text.len - len, end, len) == 0;
 }
 
+// Is the value an object with something in it?
+static bool has_members(cadre_scan scan)
+{
+    cadre_scan_text key;
+    return cadre_scan_object(&scan) && cadre_scan_key(&scan, &key);
+}
+
 // A copy of the block without its input, which comes in deltas.
 static void begin_use(const cdr_anthropic_reading *to, int32_t index, cadre_scan scan,
-                      const block *start)
+                      block *start)
 {
     cadre_scan_text key, value;
     const char *before = "{\"";
@@ -127,10 +126,11 @@ static void begin_use(const cdr_anthropic_reading *to, int32_t index, cadre_scan
     }
     to->reader->item = CDR_ANTHROPIC_USE;
     to->reader->item_index = index;
-    if (!has_members(start->input))
+    if (!start->has_input || !has_members(start->input) ||
+        !cadre_scan_raw(&start->input, &value))
         return;
     append_item(to, ",\"input\":");
-    cadre_sink_item_append(to->sink, start->input.data, start->input.len);
+    cadre_sink_item_append(to->sink, value.data, value.len);
     to->reader->item = CDR_ANTHROPIC_WHOLE;
 }
 
@@ -170,10 +170,13 @@ static void read_start(cadre_scan *scan, block *out)
             i++;
         if (i < n)
             cadre_scan_string(scan, (cadre_scan_text *)((char *)out + fields[i].at));
-        else if (cadre_scan_is(key, "input"))
-            out->has_input = cadre_scan_raw(scan, &out->input);
-        else
+        else {
+            if (cadre_scan_is(key, "input")) {
+                out->has_input = true;
+                out->input = *scan;
+            }
             cadre_scan_skip(scan);
+        }
     }
 }
 
@@ -205,6 +208,20 @@ cadre_status cdr_anthropic_begin_block(const cdr_anthropic_reading *to, int32_t 
     return CADRE_OK;
 }
 
+// A piece of what a tool is given; a few servers send it whole, and not as text.
+static void read_input(const cdr_anthropic_reading *to, int32_t index, bool is_item,
+                       cadre_scan *scan)
+{
+    cadre_scan_text text;
+    size_t call = is_item ? CDR_ANTHROPIC_MAX_CALLS : find_call(to, index);
+    if (is_item && cadre_scan_string(scan, &text))
+        add_input(to, text);
+    else if (call < CDR_ANTHROPIC_MAX_CALLS && !to->reader->calls[call].has_input)
+        cadre_sink_call_value(to->sink, call, scan);
+    else if (!is_item)
+        cadre_scan_skip(scan);
+}
+
 // By what is in it, since that says as much as its type.
 void cdr_anthropic_read_delta(const cdr_anthropic_reading *to, int32_t index,
                               cadre_scan *scan)
@@ -215,21 +232,16 @@ void cdr_anthropic_read_delta(const cdr_anthropic_reading *to, int32_t index,
     if (!cadre_scan_object(scan))
         return;
     while (cadre_scan_key(scan, &key)) {
-        if (!cadre_scan_string(scan, &text))
+        if (cadre_scan_is(key, "partial_json"))
+            read_input(to, index, is_item, scan);
+        else if (!cadre_scan_string(scan, &text))
             continue;
-        if (cadre_scan_is(key, "text"))
+        else if (cadre_scan_is(key, "text"))
             add_said(to, text);
         else if (cadre_scan_is(key, "thinking"))
             add_thought(to, text);
         else if (cadre_scan_is(key, "signature") && is_item)
             add_signature(to, text);
-        else if (cadre_scan_is(key, "partial_json") && is_item)
-            add_input(to, text);
-        else if (cadre_scan_is(key, "partial_json")) {
-            size_t call = find_call(to, index);
-            if (call < CDR_ANTHROPIC_MAX_CALLS && !to->reader->calls[call].has_input)
-                cadre_sink_scan_arguments(to->sink, call, text);
-        }
     }
 }
 

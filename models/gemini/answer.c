@@ -32,38 +32,56 @@ static const cadre_scan_text none = {"", 0, false};
 // Stays a number, whatever a server says; the sink judges what is plausible.
 static int64_t sum(int64_t one, int64_t other)
 {
-    if (one < 0 || other < 0)
-        return one < 0 ? other : one;
     return one < INT64_MAX - other ? one + other : INT64_MAX;
 }
 
-static void read_usage(cadre_scan *scan, cadre_sink *sink)
+// The count that a key stands for; NULL: none.
+static int64_t *count_of(cdr_gemini_reader *reader, cadre_scan_text key)
 {
-    int64_t prompt = 0, tools = 0, said = 0, thought = 0, cached = 0;
+    static const struct {
+        const char *key;
+        size_t at;
+    } counts[] = {
+        {"promptTokenCount", offsetof(cdr_gemini_reader, prompt)},
+        {"toolUsePromptTokenCount", offsetof(cdr_gemini_reader, tools)},
+        {"candidatesTokenCount", offsetof(cdr_gemini_reader, said)},
+        {"thoughtsTokenCount", offsetof(cdr_gemini_reader, thought)},
+        {"cachedContentTokenCount", offsetof(cdr_gemini_reader, cached)},
+        {"totalTokenCount", offsetof(cdr_gemini_reader, total)},
+    };
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+        if (cadre_scan_is(key, counts[i].key))
+            return (int64_t *)(void *)((char *)reader + counts[i].at);
+    return NULL;
+}
+
+// Each chunk counts from the start, but not all of them count everything: what one does
+// not say, or says as 0, stays as it was.
+static void read_usage(cadre_scan *scan, const cdr_gemini_reading *to)
+{
+    cdr_gemini_reader *reader = to->reader;
     cadre_scan_text key;
     if (!cadre_scan_object(scan))
         return;
     while (cadre_scan_key(scan, &key)) {
-        if (cadre_scan_is(key, "promptTokenCount"))
-            cadre_scan_integer(scan, &prompt);
-        else if (cadre_scan_is(key, "toolUsePromptTokenCount"))
-            cadre_scan_integer(scan, &tools);
-        else if (cadre_scan_is(key, "candidatesTokenCount"))
-            cadre_scan_integer(scan, &said);
-        else if (cadre_scan_is(key, "thoughtsTokenCount"))
-            cadre_scan_integer(scan, &thought);
-        else if (cadre_scan_is(key, "cachedContentTokenCount"))
-            cadre_scan_integer(scan, &cached);
-        else
+        int64_t number = 0;
+        int64_t *count = count_of(reader, key);
+        if (!count)
             cadre_scan_skip(scan);
+        else if (cadre_scan_integer(scan, &number) && number > 0)
+            *count = number;
     }
-    const cadre_usage usage = {.input_tokens = sum(prompt, tools),
-                               .output_tokens = sum(said, thought),
-                               .cached_input_tokens = cached,
-                               .reasoning_tokens = thought};
-    // One that counts nothing tells nothing; it may follow one that does.
-    if (!scan->failed && (usage.input_tokens != 0 || usage.output_tokens != 0))
-        cadre_sink_usage(sink, &usage);
+    int64_t input = sum(reader->prompt, reader->tools);
+    int64_t output = sum(reader->said, reader->thought);
+    // Where nobody says what the candidates took, it is the rest.
+    if (reader->said == 0 && reader->total > input)
+        output = reader->total - input;
+    const cadre_usage usage = {.input_tokens = input,
+                               .output_tokens = output,
+                               .cached_input_tokens = reader->cached,
+                               .reasoning_tokens = reader->thought};
+    if (!scan->failed)
+        cadre_sink_usage(to->sink, &usage);
 }
 
 // --- The end ---
@@ -216,7 +234,7 @@ static void read_field(cadre_scan *scan, cadre_scan_text key, chunk *to)
             while (cadre_scan_item(scan))
                 read_candidate(scan, to);
     } else if (cadre_scan_is(key, "usageMetadata")) {
-        read_usage(scan, to->to->sink);
+        read_usage(scan, to->to);
     } else if (cadre_scan_is(key, "promptFeedback")) {
         read_feedback(scan, to);
     } else if (cadre_scan_is(key, "error") &&
@@ -239,6 +257,15 @@ static cadre_status read_chunk(cadre_scan *scan, const cdr_gemini_reading *to)
 
 // --- Events and bodies ---
 
+// Whoever says that nothing follows and gives no reason, after text or a call, has
+// finished.
+static void end_stream(const cdr_gemini_reading *to)
+{
+    if (!to->reader->has_finish && to->reader->has_content)
+        cadre_sink_finish(to->sink, CADRE_FINISH_STOP);
+    cadre_sink_end(to->sink);
+}
+
 cadre_status cdr_gemini_event(const void *state, void *reader,
                               const cadre_sse_event *event, cadre_sink *sink,
                               cadre_error *err)
@@ -250,6 +277,10 @@ cadre_status cdr_gemini_event(const void *state, void *reader,
     size_t len = 0;
     if (!cadre_sse_event_data(event, &data, &len))
         return CADRE_OK;
+    if (cadre_sse_data_is_done(data, len)) {
+        end_stream(&to);
+        return CADRE_OK;
+    }
     cadre_scan_init(&scan, data, len);
     cadre_scan_type found = cadre_scan_peek(&scan);
     if (strcmp(event->type, "error") == 0 || found == CADRE_SCAN_ARRAY)
@@ -291,8 +322,6 @@ cadre_status cdr_gemini_body(const void *state, const cadre_http_body *body,
     if (!cadre_scan_is_done(&scan) || (!reader.has_content && !reader.has_finish))
         return cadre_fail_answer(err, "generated content", &scan, body->data,
                                  body->len);
-    if (!reader.has_finish) // whole JSON is a whole answer
-        cadre_sink_finish(sink, CADRE_FINISH_STOP);
-    cadre_sink_end(sink);
+    end_stream(&to); // whole JSON is a whole answer
     return CADRE_OK;
 }

@@ -21,8 +21,9 @@ typedef struct cdr_gemini_model {
 
 // An attempt's memory; zeroed at its start.
 typedef struct cdr_gemini_reader {
+    int64_t prompt, tools, said, thought, cached, total; // tokens
     bool has_content;
-    bool has_finish;
+    bool has_finish; // nothing was said since
 } cdr_gemini_reader;
 
 // Whose answer is read, and where to.

@@ -27,6 +27,16 @@ static void append_item(const cdr_gemini_reading *to, const char *text)
     cadre_sink_item_append(to->sink, text, strlen(text));
 }
 
+// Some answers begin with an empty chunk that says STOP: what is said behind an end
+// takes it back, so that no cut is taken for one.
+static void go_on(const cdr_gemini_reading *to)
+{
+    to->reader->has_content = true;
+    if (to->reader->has_finish)
+        cadre_sink_finish(to->sink, CADRE_FINISH_NONE);
+    to->reader->has_finish = false;
+}
+
 static void add_text(const cdr_gemini_reading *to, cadre_scan_text text,
                      bool is_thought)
 {
@@ -34,7 +44,8 @@ static void add_text(const cdr_gemini_reading *to, cadre_scan_text text,
         cadre_sink_scan_reasoning(to->sink, text);
         return;
     }
-    to->reader->has_content = to->reader->has_content || text.len > 0;
+    if (text.len > 0)
+        go_on(to);
     cadre_sink_scan_text(to->sink, text);
 }
 
@@ -65,12 +76,9 @@ static void read_call_fields(const cdr_gemini_reading *to, size_t call,
         } else if (cadre_scan_is(key, "id") && cadre_scan_string(scan, &value)) {
             cadre_scan_copy(value, text, sizeof(text));
             cadre_sink_call_id(to->sink, call, text, strlen(text));
-        } else if (cadre_scan_is(key, "args") && cadre_scan_raw(scan, &value)) {
-            // What is no object stays wrong: the model is told, and no tool runs.
-            if (!cadre_scan_is(value, "null"))
-                cadre_sink_call_arguments(to->sink, call, value.data, value.len);
-        } else if (!cadre_scan_is(key, "name") && !cadre_scan_is(key, "id") &&
-                   !cadre_scan_is(key, "args")) {
+        } else if (cadre_scan_is(key, "args")) {
+            cadre_sink_call_value(to->sink, call, scan);
+        } else if (!cadre_scan_is(key, "name") && !cadre_scan_is(key, "id")) {
             cadre_scan_skip(scan);
         }
     }
@@ -83,7 +91,7 @@ static cadre_status add_call(const cdr_gemini_reading *to, cadre_scan *scan)
                                 "the answer has more than %d tool calls",
                                 CDR_GEMINI_MAX_CALLS);
     size_t call = cadre_sink_add_call(to->sink);
-    to->reader->has_content = true;
+    go_on(to);
     if (cadre_scan_object(scan))
         read_call_fields(to, call, scan);
     return CADRE_OK;

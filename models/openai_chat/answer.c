@@ -304,7 +304,7 @@ cadre_status cdr_openai_event(const void *state, void *reader,
     size_t len = 0;
     if (!cadre_sse_event_data(event, &data, &len))
         return CADRE_OK;
-    if (len == 6 && memcmp(data, "[DONE]", 6) == 0) {
+    if (cadre_sse_data_is_done(data, len)) {
         cadre_sink_end_finished(sink);
         return CADRE_OK;
     }

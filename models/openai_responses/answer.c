@@ -238,7 +238,7 @@ cadre_status cdr_responses_event(const void *state, void *reader,
     size_t len = 0;
     if (!cadre_sse_event_data(event, &data, &len))
         return CADRE_OK;
-    if (len == 6 && memcmp(data, "[DONE]", 6) == 0) {
+    if (cadre_sse_data_is_done(data, len)) {
         cadre_sink_end(sink);
         return CADRE_OK;
     }

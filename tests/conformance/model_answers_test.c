@@ -112,24 +112,34 @@ static void test_model_answers__each_format_reads_what_its_servers_send(void)
     for_each_format(check_rows);
 }
 
-static void check_usage(format *of)
+static void check_usage(format *of, const wire_usage *wanted)
 {
-    char *stream =
-        wire_stream_of(of->table->claims[WIRE_USAGE], of->table->names_events);
+    char *stream = wire_stream_of(wanted->events, of->table->names_events);
+    unsigned n_failures = CU_get_number_of_failures();
     for (size_t size = 1; size <= strlen(stream); size += strlen(stream) - 1) {
         (void)wire_reading_stream(&of->reading, stream, size, size, false);
         const cadre_usage *usage = &of->reading.sink.usage;
-        CHECK_INT(usage->input_tokens, 10);
-        CHECK_INT(usage->cached_input_tokens, 3);
-        CHECK_INT(usage->output_tokens, 4);
-        CHECK_INT(usage->reasoning_tokens, 2);
+        CHECK_INT(usage->input_tokens, wanted->input);
+        CHECK_INT(usage->cached_input_tokens, wanted->cached);
+        CHECK_INT(usage->output_tokens, wanted->output);
+        CHECK_INT(usage->reasoning_tokens, wanted->reasoning);
     }
+    if (CU_get_number_of_failures() > n_failures)
+        (void)printf("\n  in usage of %s: %s\n", of->table->provider, wanted->what);
     free(stream);
+}
+
+static void check_usages(format *of)
+{
+    const wire_usage same = {"the claim", of->table->claims[WIRE_USAGE], 10, 3, 4, 2};
+    check_usage(of, &same);
+    for (size_t i = 0; i < of->table->n_usages; i++)
+        check_usage(of, &of->table->usages[i]);
 }
 
 static void test_model_answers__tokens_are_counted(void)
 {
-    for_each_format(check_usage);
+    for_each_format(check_usages);
 }
 
 // The events of one call, with `@` as its number, once for each of `n` calls.

@@ -217,6 +217,56 @@ static void test_linger__ends_after_its_time(void)
     teardown(&fix);
 }
 
+static cdr_flow go_on(transfer_probe *probe, const char *data, size_t len)
+{
+    (void)data;
+    (void)len;
+    return probe->n_data == 1 ? CDR_FLOW_LINGER : CDR_FLOW_GO;
+}
+
+static cdr_flow linger_anew(transfer_probe *probe, const char *data, size_t len)
+{
+    (void)data;
+    (void)len;
+    return probe->n_data == 1 ? CDR_FLOW_LINGER : CDR_FLOW_LINGER_ANEW;
+}
+
+#define LINGER_FOR 200 // ms
+
+// What is said behind a finish, by a server that then says nothing more.
+static void check_goes_on(cdr_flow (*decide)(transfer_probe *, const char *, size_t),
+                          cdr_transfer_result result)
+{
+    static const http_step goes_on[] = {
+        HTTP_SEND("HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\nhalf"), HTTP_HOLD,
+        HTTP_SEND("other"), HTTP_HOLD, HTTP_END};
+    fixture fix;
+    setup(&fix, NULL);
+    (void)http_server_add(fix.server, goes_on);
+    fix.probe.decide = decide;
+    const cdr_http_request request = {.url = http_server_url(fix.server),
+                                      .linger_ms = LINGER_FOR,
+                                      .idle_timeout_ms = 2 * LINGER_FOR};
+    CHECK(probe_start(&fix.probe, &request));
+    CHECK(probe_await_bytes(&fix.probe, 4));
+    int64_t released_ns = probe_now_ns();
+    http_server_release(fix.server);
+    probe_check_end(&fix.probe, result, 200);
+    CHECK_TEXT(cdr_buf_text(&fix.probe.body), "halfother");
+    CHECK(fix.probe.done_ns - released_ns >= LINGER_FOR * MS);
+    teardown(&fix);
+}
+
+static void test_linger__ends_when_the_answer_goes_on(void)
+{
+    check_goes_on(go_on, CDR_TRANSFER_IDLE_TIMEOUT);
+}
+
+static void test_linger__counts_anew_when_it_was_not_whole(void)
+{
+    check_goes_on(linger_anew, CDR_TRANSFER_STOPPED);
+}
+
 static cdr_flow drain(transfer_probe *probe, const char *data, size_t len)
 {
     (void)probe;
@@ -557,6 +607,8 @@ int main(void)
         CHECK_TEST(test_stop__closes_and_gives_nothing_more),
         CHECK_TEST(test_linger__reads_to_the_end_when_it_comes),
         CHECK_TEST(test_linger__ends_after_its_time),
+        CHECK_TEST(test_linger__ends_when_the_answer_goes_on),
+        CHECK_TEST(test_linger__counts_anew_when_it_was_not_whole),
         CHECK_TEST(test_drain__ends_soon_whatever_the_linger_time),
         CHECK_TEST(test_timeout__names_the_attempt),
         CHECK_TEST(test_timeout__names_the_idle_time),

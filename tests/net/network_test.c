@@ -295,6 +295,32 @@ static void test_network__ignores_trailers(void)
     teardown(&fix);
 }
 
+static void test_network__reads_what_is_compressed_unasked(void)
+{
+    static const char zipped[] =
+        "\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\xcb\x48\xcd\xc9\xc9\xd7"
+        "\x51\xc8\x00\x51\x00\xff\xc5\xcc\xf3\x0c\x00\x00\x00";
+    const http_step steps[] = {HTTP_SEND("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n"
+                                         "Connection: close\r\n\r\n"),
+                               {HTTP_STEP_SEND, zipped, sizeof(zipped) - 1, NULL},
+                               HTTP_CLOSE,
+                               HTTP_END};
+    fixture fix;
+    setup(&fix, NULL);
+    (void)http_server_add(fix.server, steps);
+    transfer_probe probe;
+    probe_init(&probe, fix.network);
+    CHECK(probe_get(&probe, http_server_url(fix.server)));
+    probe_check_end(&probe, CDR_TRANSFER_OK, 200);
+    CHECK_TEXT(cdr_buf_text(&probe.body), "hello, hello");
+    char asked[32];
+    CHECK_TEXT(http_request_header(http_server_request(fix.server, 0),
+                                   "Accept-Encoding", asked, sizeof asked),
+               "identity");
+    probe_fini(&probe);
+    teardown(&fix);
+}
+
 static void check_refused(cdr_network *network, const char *url, const char *name,
                           const char *value, const char *text)
 {
@@ -517,6 +543,7 @@ int main(void)
         CHECK_TEST(test_network__tells_how_long_to_wait),
         CHECK_TEST(test_network__does_not_follow_a_redirect),
         CHECK_TEST(test_network__ignores_trailers),
+        CHECK_TEST(test_network__reads_what_is_compressed_unasked),
         CHECK_TEST(test_network__refuses_urls_and_headers_that_are_none),
         CHECK_TEST(test_network__reaches_this_machine_without_a_proxy),
         CHECK_TEST(test_network__leaves_no_socket_to_child_processes),

@@ -56,6 +56,13 @@ typedef struct wire_row {
     const char *items; // what only the model can read, as it is stored; NULL: any
 } wire_row;
 
+// Events that tell of tokens in more than one way, and what they come to.
+typedef struct wire_usage {
+    const char *what;
+    const char *events;
+    int input, cached, output, reasoning;
+} wire_usage;
+
 typedef struct wire_table {
     const char *provider;
     bool names_events;    // each event also has its type as its name
@@ -63,6 +70,8 @@ typedef struct wire_table {
     const char *claims[WIRE_CLAIMS]; // events, or a body
     const wire_row *rows;
     size_t n_rows;
+    const wire_usage *usages;
+    size_t n_usages;
 } wire_table;
 
 extern const wire_table wire_table_openai;

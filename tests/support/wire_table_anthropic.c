@@ -104,6 +104,17 @@ static const wire_row rows[] = {
                       "\"a\": [1]}") DELTA("0", INPUT("{\\\"a\\\":[1]}")) END("0")
          STOP("tool_use") DONE,
      "||tool_calls|c f {\"a\": [1]};", NULL},
+    {"input as text, and as pieces that are none",
+     START BEGIN("0", "\"type\":\"tool_use\",\"id\":\"c\",\"name\":\"f\",\"input\":"
+                      "\"{\\\"a\\\":1}\"") END("0") BEGIN("1", USE("d", "g"))
+         DELTA("1", "\"partial_json\":{\"b\":2}") END("1") STOP("tool_use") DONE,
+     "||tool_calls|c f {\"a\":1};d g {\"b\":2};", NULL},
+    {"input of a wrong type stays wrong; an empty list is none",
+     START BEGIN("0", "\"type\":\"tool_use\",\"id\":\"c\",\"name\":\"f\",\"input\":"
+                      "[1]") BEGIN("1", "\"type\":\"tool_use\",\"id\":\"d\","
+                                        "\"name\":\"g\",\"input\":[]")
+         DELTA("1", INPUT("{\\\"b\\\":2}")) STOP("tool_use") DONE,
+     "||tool_calls|c f [1];d g {\"b\":2};", NULL},
     {"blocks of calls that are mixed",
      START BEGIN("0", USE("c1", "f")) BEGIN("1", USE("c2", "g"))
          DELTA("0", INPUT("{\\\"a\\\"")) DELTA("1", INPUT("{\\\"b\\\""))
@@ -121,6 +132,10 @@ static const wire_row rows[] = {
     {"an unknown reason", HELLO STOP("new_reason") DONE, "Hello.||stop|", NULL},
     {"the context is full", HELLO STOP("model_context_window_exceeded") DONE,
      "Hello.||length|", NULL},
+    {"the context is full before the first word",
+     START STOP("model_context_window_exceeded") DONE, "context_length|0", NULL},
+    {"the end marker of gateways", HELLO STOP("end_turn") "[DONE]\n", "Hello.||stop|",
+     NULL},
     {"a turn that the server paused", HELLO STOP("pause_turn") DONE, "Hello.||length|",
      NULL},
     {"stop with a call", START CALLED("0", "c", "f", "{}") STOP("end_turn") DONE,
@@ -151,6 +166,23 @@ static const wire_row rows[] = {
      START DELTA("0", TEXT("a")) DELTA("1", THINKING("r")) DELTA("2", SIGNATURE("s"))
          DELTA("3", INPUT("{}")) STOP("end_turn") DONE,
      "a|r|stop|", ""},
+};
+
+#define COUNTS(counts)                                                                 \
+    "{\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"},"            \
+    "\"usage\":" counts "}\n" DONE
+
+static const wire_usage usages[] = {
+    {"all of it at the end",
+     START SAID("0", "a")
+         COUNTS("{\"input_tokens\":7,\"cache_read_input_tokens\":4,"
+                "\"cache_creation_input_tokens\":2,\"output_tokens\":3}"),
+     13, 4, 3, 0},
+    {"nothing at the end", START SAID("0", "a") COUNTS("null"), 5, 0, 1, 0},
+    {"nulls and numbers with a point",
+     START SAID("0", "a") COUNTS("{\"input_tokens\":null,\"output_tokens\":3.0,"
+                                 "\"cache_read_input_tokens\":null}"),
+     5, 0, 3, 0},
 };
 
 const wire_table wire_table_anthropic =
@@ -227,6 +259,8 @@ const wire_table wire_table_anthropic =
                 [WIRE_TOO_MANY] = ERROR("rate_limit_error"),
                 [WIRE_BUSY] = ERROR("overloaded_error"),
             },
+        .usages = usages,
+        .n_usages = sizeof(usages) / sizeof(usages[0]),
         .rows = rows,
         .n_rows = sizeof(rows) / sizeof(rows[0]),
 };

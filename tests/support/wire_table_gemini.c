@@ -51,9 +51,26 @@ static const wire_row rows[] = {
      "[{\"place\":0,\"item\":{\"executableCode\":{\"language\":\"PYTHON\",\"code\":"
      "\"1+1\"}}},{\"place\":0,\"item\":{\"codeExecutionResult\":{\"outcome\":"
      "\"OUTCOME_OK\",\"output\":\"2\"}}}]"},
-    {"arguments of a wrong type stay wrong; null is none",
-     PARTS(CALL("f", ",\"args\":[1]") "," CALL("g", ",\"args\":null")) STOP("STOP"),
-     "||tool_calls|* f [1];* g {};", NULL},
+    {"arguments of a wrong type stay wrong; null and an empty list are none",
+     PARTS(CALL("f", ",\"args\":[1]") "," CALL("g", ",\"args\":null") "," CALL(
+         "h", ",\"args\":[]")) STOP("STOP"),
+     "||tool_calls|* f [1];* g {};* h {};", NULL},
+    {"arguments as text", PARTS(CALL("f", ",\"args\":\"{\\\"a\\\":1}\"")) STOP("STOP"),
+     "||tool_calls|* f {\"a\":1};", NULL},
+    {"an end before the first word is none", STOP("STOP") HELLO, "truncated|1", NULL},
+    {"an end before the first word, and one behind the last",
+     STOP("STOP") HELLO HELLO STOP("STOP"), "Hello.Hello.||stop|", NULL},
+    {"an end with each piece",
+     CHUNK(CONTENT(TEXT("a")) ",\"finishReason\":\"STOP\"")
+         CHUNK(CONTENT(TEXT("b")) ",\"finishReason\":\"STOP\""),
+     "ab||stop|", NULL},
+    {"a call beside a text",
+     PARTS("{\"text\":\"a\",\"functionCall\":{\"name\":\"f\"}}") STOP("STOP"),
+     "a||tool_calls|* f {};", NULL},
+    {"the end marker of gateways", HELLO STOP("STOP") "[DONE]\n", "Hello.||stop|",
+     NULL},
+    {"the end marker of gateways without a reason", HELLO "[DONE]\n", "Hello.||stop|",
+     NULL},
     {"the other candidates are other answers",
      "{\"candidates\":[{\"index\":1," CONTENT(TEXT(
          "B")) ",\"finishReason\":\"SAFETY\"},{" CONTENT(TEXT("A")) "}]}\n" STOP("STO"
@@ -105,6 +122,24 @@ static const wire_row rows[] = {
      "{}}]}},{\"content\":null,\"finishReason\":7}],\"usageMetadata\":[],"
      "\"promptFeedback\":7}\n" HELLO STOP("STOP"),
      "Hello.||stop|", ""},
+};
+
+#define COUNTS(counts) "{\"usageMetadata\":{" counts "}}\n"
+
+static const wire_usage usages[] = {
+    {"in two chunks",
+     HELLO COUNTS("\"promptTokenCount\":9,\"cachedContentTokenCount\":3")
+         COUNTS("\"promptTokenCount\":0,\"candidatesTokenCount\":4") STOP("STOP"),
+     9, 3, 4, 0},
+    {"more and more",
+     HELLO COUNTS("\"promptTokenCount\":9,\"candidatesTokenCount\":1")
+         COUNTS("\"promptTokenCount\":9,\"candidatesTokenCount\":4,"
+                "\"toolUsePromptTokenCount\":2,\"thoughtsTokenCount\":5") STOP("STOP"),
+     11, 0, 9, 5},
+    {"what the candidates took is the rest",
+     HELLO COUNTS("\"promptTokenCount\":9,\"thoughtsTokenCount\":2,"
+                  "\"totalTokenCount\":15") STOP("STOP"),
+     9, 0, 6, 2},
 };
 
 const wire_table wire_table_gemini = {
@@ -163,6 +198,8 @@ const wire_table wire_table_gemini = {
             [WIRE_TOO_MANY] = ERROR("429", "RESOURCE_EXHAUSTED"),
             [WIRE_BUSY] = ERROR("503", "UNAVAILABLE"),
         },
+    .usages = usages,
+    .n_usages = sizeof(usages) / sizeof(usages[0]),
     .rows = rows,
     .n_rows = sizeof(rows) / sizeof(rows[0]),
 };

@@ -345,6 +345,40 @@ void cadre_sink_scan_arguments(cadre_sink *sink, size_t call, cadre_scan_text te
             cadre_sink_call_arguments(sink, call, piece, n);
 }
 
+// Is there nothing in it? Some servers write an empty object as an empty list.
+static bool is_empty_value(cadre_scan scan)
+{
+    cadre_scan_text key;
+    switch (cadre_scan_peek(&scan)) {
+    case CADRE_SCAN_NONE:
+    case CADRE_SCAN_NULL:
+        return true;
+    case CADRE_SCAN_ARRAY:
+        return cadre_scan_array(&scan) && !cadre_scan_item(&scan);
+    case CADRE_SCAN_OBJECT:
+        return cadre_scan_object(&scan) && !cadre_scan_key(&scan, &key);
+    default:
+        return false;
+    }
+}
+
+bool cadre_sink_call_value(cadre_sink *sink, size_t call, cadre_scan *scan)
+{
+    cadre_scan_text text;
+    bool is_text = cadre_scan_peek(scan) == CADRE_SCAN_STRING;
+    if (is_empty_value(*scan)) {
+        cadre_scan_skip(scan);
+        return false;
+    }
+    if (!(is_text ? cadre_scan_string(scan, &text) : cadre_scan_raw(scan, &text)))
+        return false;
+    if (is_text)
+        cadre_sink_scan_arguments(sink, call, text);
+    else
+        cadre_sink_call_arguments(sink, call, text.data, text.len);
+    return text.len > 0;
+}
+
 // It will be a part of a request as it is, so it must be what every reader takes.
 static bool is_json(cadre_sink *sink, const char *json, size_t len)
 {
@@ -560,6 +594,14 @@ static cadre_status check_not_empty(const cadre_sink *sink, bool was_cut,
                                 "word (raise max_tokens)");
     return cadre_fail_class(err, CADRE_EIO, CADRE_CLASS_EMPTY_RESPONSE, true,
                             "the answer has neither text nor a tool call");
+}
+
+size_t cdr_answer_size(const cadre_sink *sink)
+{
+    size_t size = count_text(sink) + sink->reasoning.len + sink->n_calls;
+    for (size_t i = 0; i < sink->n_calls; i++)
+        size += sink->calls[i].arguments.len;
+    return size;
 }
 
 static cadre_status no_memory(cadre_error *err)

@@ -51,6 +51,9 @@ void cdr_answer_init(cadre_sink *sink);
 void cdr_answer_fini(cadre_sink *sink);
 void cdr_answer_clear(cadre_sink *sink); // before another attempt
 
+// How many bytes were said so far, in whatever form.
+size_t cdr_answer_size(const cadre_sink *sink);
+
 // Applies the rules when the stream is done. Errors: class truncated (no finish was
 // seen), empty_response (a finish, but neither text nor reasoning nor call),
 // content_filter, bad_response (a call without a name), ENOMEM. A `length` with calls

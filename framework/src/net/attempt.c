@@ -133,6 +133,8 @@ static cdr_flow feed_events(cdr_attempt *attempt, const char *data, size_t len)
     const cdr_attempt_config *config = &attempt->config;
     if (config->sink->ended)
         return CDR_FLOW_DRAIN;
+    bool was_whole = config->sink->finish != CADRE_FINISH_NONE;
+    size_t size = was_whole ? cdr_answer_size(config->sink) : 0;
     cadre_status status =
         cdr_sse_feed(&attempt->sse, data, len, on_event, attempt, &attempt->failure);
     if (status != CADRE_OK && status != CADRE_DONE && !has_failed(attempt))
@@ -141,8 +143,10 @@ static cdr_flow feed_events(cdr_attempt *attempt, const char *data, size_t len)
         return CDR_FLOW_STOP;
     if (config->sink->ended)
         return CDR_FLOW_DRAIN;
+    // Some servers give a reason with each piece.
     if (config->sink->finish != CADRE_FINISH_NONE)
-        return CDR_FLOW_LINGER;
+        return was_whole && cdr_answer_size(config->sink) > size ? CDR_FLOW_LINGER_ANEW
+                                                                 : CDR_FLOW_LINGER;
     return config->is_full && config->is_full(config->ctx) ? CDR_FLOW_PAUSE
                                                            : CDR_FLOW_GO;
 }

@@ -76,6 +76,9 @@ static bool set_constants(cdr_easy *easy, cdr_loop *loop)
     (void)curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
     (void)curl_easy_setopt(handle, CURLOPT_FOLLOWLOCATION, 0L);
     (void)curl_easy_setopt(handle, CURLOPT_TCP_KEEPALIVE, 1L);
+    // Compressed pieces wait for one another, so none are asked for; but what a gateway
+    // compresses all the same is read.
+    (void)curl_easy_setopt(handle, CURLOPT_ACCEPT_ENCODING, "identity");
     (void)curl_easy_setopt(handle, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
     (void)curl_easy_setopt(handle, CURLOPT_PRIVATE, easy);
     (void)curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, easy->error);

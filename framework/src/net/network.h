@@ -59,9 +59,10 @@ typedef enum cdr_flow {
     CDR_FLOW_GO,
     CDR_FLOW_PAUSE,  // these bytes were taken; give no more until resume
     CDR_FLOW_LINGER, // the answer is whole; read on for at most linger_ms, then done
-    CDR_FLOW_DRAIN,  // nothing will follow; read on only so that the connection can be
-                     // kept, at most 100 ms
-    CDR_FLOW_STOP    // enough: close, `done` follows with `stopped`
+    CDR_FLOW_LINGER_ANEW, // the same, counted from now on: it was not whole after all
+    CDR_FLOW_DRAIN, // nothing will follow; read on only so that the connection can be
+                    // kept, at most 100 ms
+    CDR_FLOW_STOP   // enough: close, `done` follows with `stopped`
 } cdr_flow;
 
 typedef enum cdr_transfer_result {
@@ -72,7 +73,8 @@ typedef enum cdr_transfer_result {
     CDR_TRANSFER_CUT,         // after it stood the connection broke or closed too early
     CDR_TRANSFER_IDLE_TIMEOUT, // no byte for idle_timeout_ms
     CDR_TRANSFER_TIMEOUT,      // the whole attempt, or connecting, took too long
-    CDR_TRANSFER_FAILED        // no memory, malformed URL, an answer that is not HTTP
+    CDR_TRANSFER_FAILED // no memory, malformed URL, a certificate that is not trusted,
+                        // an answer that is not HTTP
 } cdr_transfer_result;
 
 typedef struct cdr_transfer_end {

@@ -287,3 +287,9 @@ bool cadre_sse_event_data(const cadre_sse_event *event, const char **data, size_
     return !is_sign_of_life(event->type, strlen(event->type)) &&
            !is_sign_of_life(at, *len) && !is_empty_json(at, *len);
 }
+
+bool cadre_sse_data_is_done(const char *data, size_t len)
+{
+    static const char done[] = "[DONE]";
+    return len == sizeof(done) - 1 && memcmp(data, done, len) == 0;
+}

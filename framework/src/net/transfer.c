@@ -264,11 +264,16 @@ size_t cdr_transfer_take(cdr_transfer *transfer, char *data, size_t len, int64_t
     transfer->last_byte_ms = now_ms;
     transfer->bytes += (int64_t)len;
     switch (transfer->handler.data(transfer->ctx, data, len)) {
-    case CDR_FLOW_GO:
-        break;
     case CDR_FLOW_PAUSE:
         // These bytes are taken; libcurl hears of it with the next ones.
+        transfer->linger_due_ms = 0;
         transfer->paused_ms = now_ms;
+        break;
+    case CDR_FLOW_GO:
+        transfer->linger_due_ms = 0;
+        break;
+    case CDR_FLOW_LINGER_ANEW:
+        transfer->linger_due_ms = after(now_ms, transfer->linger_ms);
         break;
     case CDR_FLOW_LINGER:
         if (transfer->linger_due_ms == 0)

@@ -71,6 +71,14 @@ static bool is_our_fault(CURLcode code)
     }
 }
 
+// What is wrong with a certificate, theirs or our list of whom to trust, is wrong the
+// next time, too.
+static bool is_of_certificates(CURLcode code)
+{
+    return code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CACERT_BADFILE ||
+           code == CURLE_SSL_ISSUER_ERROR || code == CURLE_SSL_CERTPROBLEM;
+}
+
 // libcurl takes a connection that closes inside the head for a whole answer.
 static bool is_cut_head(const cdr_transfer_outcome *outcome)
 {
@@ -85,7 +93,7 @@ static cdr_transfer_result result_of_code(const cdr_transfer *transfer,
         return CDR_TRANSFER_CUT;
     if (code == CURLE_OK)
         return CDR_TRANSFER_OK;
-    if (is_our_fault(code))
+    if (is_our_fault(code) || is_of_certificates(code))
         return CDR_TRANSFER_FAILED;
     // Of a server that speaks no HTTP, or of a scheme that libcurl was built without.
     if (code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_WEIRD_SERVER_REPLY)

@@ -59,6 +59,10 @@ typedef struct cadre_sse_event {
 CADRE_API bool cadre_sse_event_data(const cadre_sse_event *event, const char **data,
                                     size_t *len);
 
+// Are these, of the call above, `[DONE]`? So OpenAI ends its streams, and so gateways
+// end those of every format.
+CADRE_API bool cadre_sse_data_is_done(const char *data, size_t len);
+
 // A whole body.
 typedef struct cadre_http_body {
     int status; // HTTP's

@@ -28,6 +28,11 @@ CADRE_API const char *cadre_sink_get_call_id(const cadre_sink *sink, size_t call
 CADRE_API const char *cadre_sink_get_call_name(const cadre_sink *sink, size_t call);
 CADRE_API void cadre_sink_call_arguments(cadre_sink *sink, size_t call,
                                          const char *text, size_t len); // appends
+// The same for a value that comes whole and may be of any type. A text is what it
+// holds, since some servers write the object as text; null, "", {} and [] are nothing,
+// and all else stays as it is: the model is told that it is wrong. False: it was
+// nothing.
+CADRE_API bool cadre_sink_call_value(cadre_sink *sink, size_t call, cadre_scan *scan);
 // The same for the value of a JSON string: its escapes are resolved, and what the
 // pieces part, half a surrogate pair at the end of one, is joined.
 CADRE_API void cadre_sink_scan_text(cadre_sink *sink, cadre_scan_text text);
