@@ -429,15 +429,27 @@ static void take_file(chat *it, const char *path)
     const char *why = cli_files_add(&it->request.files, path);
 
     if (why) {
-        cli_report("'%s': %s", path, why);
+        cli_report("/file PATH: '%s': %s", path, why);
         it->exit_status = CLI_EXIT_USAGE;
     } else {
         cli_report_note("'%s' comes with the next line", path);
     }
 }
 
+// What follows a command's name; NULL: it is another command.
+static const char *after_name(const char *word, const char *name)
+{
+    size_t len = strlen(name);
+
+    if (strncmp(word, name, len) != 0 || !strchr(" \t", word[len]))
+        return NULL;
+    return word + len + strspn(word + len, " \t");
+}
+
 static void obey(chat *it, const char *word)
 {
+    const char *path = after_name(word, "/file");
+
     if (strcmp(word, "/exit") == 0) {
         it->is_over = it->is_left = true;
     } else if (strcmp(word, "/help") == 0) {
@@ -446,8 +458,8 @@ static void obey(chat *it, const char *word)
         tell_tree(it);
     } else if (strcmp(word, "/session") == 0) {
         tell_session(it);
-    } else if (strncmp(word, "/file ", 6) == 0) {
-        take_file(it, word + 6 + strspn(word + 6, " "));
+    } else if (path) {
+        take_file(it, path);
     } else {
         cli_report("no such command: '%s'; see /help, and // says a slash to the team",
                    word);

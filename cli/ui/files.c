@@ -4,10 +4,12 @@
 #include "report.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static const char *name_of(const char *path)
 {
@@ -16,13 +18,17 @@ static const char *name_of(const char *path)
     return slash && slash[1] ? slash + 1 : path;
 }
 
-// What is no ordinary file has no size that is known before it is read.
+// What is no ordinary file has no size that is known before it is read. To open a pipe
+// must not wait for who writes to it.
 static const char *open_file(const char *path, FILE **stream, size_t *size)
 {
     struct stat found;
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
-    *stream = fopen(path, "rbe");
-    if (!*stream || fstat(fileno(*stream), &found) != 0)
+    *stream = file < 0 ? NULL : fdopen(file, "rb");
+    if (!*stream && file >= 0)
+        close(file);
+    if (!*stream || fstat(file, &found) != 0)
         return strerrordesc_np(errno);
     if (!S_ISREG(found.st_mode))
         return "is no ordinary file";

@@ -2,7 +2,9 @@
 // the record tells of them.
 #include "support/lab.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const char team[] = "version: 1\n"
                            "name: eye\n"
@@ -63,11 +65,15 @@ static void test_files__that_cannot_be_shown_are_named(void)
         {"odd", "option '--file': 'odd': is of no kind that models take"},
         {".", "option '--file': '.': is no ordinary file"},
         {"", "option '--file': '': No such file"},
+        {"pipe", "option '--file': 'pipe': is no ordinary file"},
     };
     lab it;
+    char pipe[FOLDER_PATH_SIZE];
 
     if (!make(&it))
         return;
+    snprintf(pipe, sizeof(pipe), "%s/pipe", it.folder.path);
+    CHECK_INT(mkfifo(pipe, 0600), 0);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         LAB_CHECK(&it, 2, "", rows[i][1], "run", "team.yaml", "Look", "--offline",
                   "--file", rows[i][0]);
@@ -85,11 +91,12 @@ static void test_files__of_a_conversation_come_with_the_next_line_alone(void)
     if (PROGRAM_RUN(&ran,
                     .arguments = LAB_WORDS("chat", "team.yaml", "--offline",
                                            "--session", "s", "--store", it.store),
-                    .input = "/file none\n/file  a b.png \nLook\nAnd now?\n",
+                    .input = "/file none\n/file \n/file\t a b.png \nLook\nAnd now?\n",
                     .directory = it.directory)) {
         CHECK_INT(ran.exit_status, 0);
         CHECK_TEXT(ran.out, "Seen.\nSeen.\n");
-        CHECK_CONTAINS(ran.err, "'none': No such file");
+        CHECK_CONTAINS(ran.err, "/file PATH: 'none': No such file");
+        CHECK_CONTAINS(ran.err, "/file PATH: '': No such file");
         CHECK_CONTAINS(ran.err, "'a b.png' comes with the next line");
         program_result_fini(&ran);
     }

@@ -73,7 +73,8 @@ static void test_lua_calls__written_wrongly_are_told_with_their_line(void)
 {
     lua_case_check_mistake("ctx.call{agnet = 'bob'}",
                            "./hooks.lua:2: a call: unknown key 'agnet'; did you mean "
-                           "'agent'? (known: agent, input, history, timeout, quiet)");
+                           "'agent'? (known: agent, input, history, timeout, budget, "
+                           "quiet)");
     lua_case_check_mistake("ctx.call{input = 'x'}",
                            "./hooks.lua:2: a call: 'agent' is missing: whom to call");
     lua_case_check_mistake("ctx.call{agent = 'rob'}",
@@ -90,6 +91,29 @@ static void test_lua_calls__written_wrongly_are_told_with_their_line(void)
         "ctx.call{agent = 'bob', timeout = '0'}",
         "./hooks.lua:2: a call: 'timeout': write a duration above 0, or leave it out; "
         "got '0'");
+    lua_case_check_mistake(
+        "ctx.call{agent = 'bob', budget = 5}",
+        "./hooks.lua:2: a call: 'budget' must be a table: {max_cost = 0.50, "
+        "max_tokens = 20000, max_time = '1m'}");
+    lua_case_check_mistake(
+        "ctx.call{agent = 'bob', budget = {max_token = 5}}",
+        "./hooks.lua:2: a call: 'budget': unknown key 'max_token'; did you mean "
+        "'max_tokens'? (known: max_cost, max_tokens, max_time)");
+    lua_case_check_mistake(
+        "ctx.call{agent = 'bob', budget = {max_tokens = 0.5}}",
+        "./hooks.lua:2: a call: 'budget': 'max_tokens' must be a whole number from 1 "
+        "to 1000000000000, got 0.5");
+    lua_case_check_mistake(
+        "ctx.call{agent = 'bob', budget = {max_cost = 0}}",
+        "./hooks.lua:2: a call: 'budget': 'max_cost': write dollars above 0, or leave "
+        "it out; got 0");
+    lua_case_check_mistake(
+        "ctx.call{agent = 'bob', budget = {max_cost = -1}}",
+        "./hooks.lua:2: a call: 'budget': 'max_cost': expected dollars from 0 to "
+        "1000000000, got -1");
+    lua_case_check_mistake(
+        "ctx.all{{agent = 'bob', budget = {max_time = 5}}}",
+        "./hooks.lua:2: call 1: a call: 'budget': 'max_time' must be a text, got 5");
     lua_case_check_mistake(
         "ctx.call{agent = 'bob', on_event = 1}",
         "./hooks.lua:2: bad argument #1 to 'call' (on_event must be a "
@@ -438,6 +462,24 @@ static void test_lua_calls__a_timeout_of_a_call_is_an_outcome(void)
     run_and_check("timeout");
 }
 
+// Each call has its own; what is over ends that call alone.
+static void test_lua_calls__a_budget_of_a_call_ends_it(void)
+{
+    open_create("  local r = ctx.all{\n"
+                "    {agent = 'bob', input = 'b', budget = {max_tokens = 2e4}},\n"
+                "    {agent = 'carol', input = 'c', budget = {max_tokens = 1}}}\n"
+                "  local late = ctx.delegate{agent = 'bob', budget = {max_time = "
+                "'30ms'}}\n"
+                "  return {output = r[1].status .. ' ' .. r[2].stop_reason .. ': ' ..\n"
+                "          r[2].error .. ' ' .. late.stop_reason}");
+    DRIVEN("bob", "say b", "hold");
+    lua_case_run("hello");
+    lua_case_check("completed budget: agent 'carol': the call's budget.max_tokens of 1 "
+                   "is used up: 0 are used, and the next call takes 3 or more budget");
+    CHECK_INT(driven_count("carol"), 0);
+    lua_case_close();
+}
+
 static void test_lua_calls__an_escalation_in_create_is_passed_on(void)
 {
     lua_case_open(
@@ -490,6 +532,7 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_lua_calls__a_call_that_waits_below_who_fails_has_a_result),
     CHECK_TEST(test_lua_calls__a_stop_goes_through_lua_as_it_is),
     CHECK_TEST(test_lua_calls__a_timeout_of_a_call_is_an_outcome),
+    CHECK_TEST(test_lua_calls__a_budget_of_a_call_ends_it),
     CHECK_TEST(test_lua_calls__an_escalation_in_create_is_passed_on),
     CHECK_TEST(test_lua_calls__a_long_answer_may_be_held_and_changed),
     CU_TEST_INFO_NULL,

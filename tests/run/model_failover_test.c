@@ -334,7 +334,29 @@ static void test_failover__a_wait_without_time_for_it_asks_the_next(void)
     team_case_close(&t);
 }
 
-// --- Cut, and scripted ---
+// --- Recorded, cut, and scripted ---
+
+// A recording names the model as the team calls it, whoever was passed over: made again
+// by a script it is asked once more, and that has no cool-downs.
+static void test_failover__is_recorded_as_a_call_of_the_agents_model(void)
+{
+    open_case((cadre_names)CADRE_NAMES("second"));
+    DRIVEN(A, "fail server down");
+    DRIVEN(B, "always\nsay healed");
+    team_case_run(&t, "one");
+    team_case_run(&t, "two");
+    check_answer("healed", "solo: 0 server first -> second\n");
+    json_t *script = json_object();
+    const char *model = "";
+    CHECK_OK(cadre_record_script(t.runtime, t.result->trace_id, script, &t.err),
+             &t.err);
+    CHECK_INT(json_unpack(script, "{s:{s:[{s:{s:s}}]}}", "agents", "solo", "asked",
+                          "model", &model),
+              0);
+    CHECK_TEXT(model, "first");
+    json_decref(script);
+    team_case_close(&t);
+}
 
 static void test_failover__a_call_that_was_cut_begins_again_with_the_list(void)
 {
@@ -405,6 +427,7 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_failover__too_long_for_all_names_them),
     CHECK_TEST(test_failover__a_call_that_is_stopped_asks_nobody_else),
     CHECK_TEST(test_failover__a_wait_without_time_for_it_asks_the_next),
+    CHECK_TEST(test_failover__is_recorded_as_a_call_of_the_agents_model),
     CHECK_TEST(test_failover__a_call_that_was_cut_begins_again_with_the_list),
     CHECK_TEST(test_failover__scripted_models_have_none),
     CU_TEST_INFO_NULL,

@@ -457,6 +457,62 @@ static void test_load__calls_things_as_the_file_does(void)
                "'api_key_env'?\n");
 }
 
+static void test_load__tells_once_what_is_out_of_bounds(void)
+{
+    check_told("budget: {max_cost: -1, max_tokens: unlimited, max_time: unlimited}\n"
+               "agents: {a: {model: m, budget: {max_cost: 0.0000001}}}\n"
+               "models:\n"
+               "  m:\n"
+               "    model: openai/m\n"
+               "    timeout: 25h\n"
+               "    price: {input: -1, output: 1e30, cached_input: 0.0000001}\n",
+               "team.yaml:1:20: budget.max_cost: expected a number from 1e-6 to "
+               "1000000, got -1\n"
+               "team.yaml:1:36: budget.max_tokens: expected an integer from 1 to "
+               "1000000000000, got \"unlimited\"; leave it out for no limit\n"
+               "team.yaml:1:57: budget.max_time: expected a duration such as 250ms, "
+               "10s, 5m or 2h, got 'unlimited'; leave it out for no limit\n"
+               "team.yaml:2:43: agents.a.budget.max_cost: expected a number from 1e-6 "
+               "to 1000000, got 1e-7\n"
+               "team.yaml:6:14: models.m.timeout: expected at most 24h, got \"25h\"\n"
+               "team.yaml:7:20: models.m.price.input: expected a number from 0 to "
+               "1000000, got -1\n"
+               "team.yaml:7:32: models.m.price.output: expected a number from 0 to "
+               "1000000, got 1e30\n"
+               "team.yaml:7:52: models.m.price.cached_input: expected dollars with six "
+               "decimals at most, got 1e-07\n");
+}
+
+// Sound keys in the wrong place; those of another type of the same thing are not here.
+static void test_load__says_where_a_key_stands(void)
+{
+    check_told(
+        "rpm: 60\n"
+        "timeout: 10s\n"
+        "agents:\n"
+        "  a: {model: m, fallback: [openai/n], max_tokens: 9, limits: {}}\n"
+        "  b: {type: chain, members: [a], max_turns: 3}\n"
+        "  c: {model: m, budget: {max_model_calls: 5}, retry: {max_turns: 4}}\n"
+        "models: {m: {model: openai/m, budget: {max_cost: 1}, max_turns: 2}}\n"
+        "limits: {max_cost: 1}\n",
+        "team.yaml:1:1: unknown key 'rpm'; it stands under models\n"
+        "team.yaml:2:1: unknown key 'timeout'; it stands under models, tools or "
+        "agents\n"
+        "team.yaml:4:17: agents.a: unknown key 'fallback'; it stands under models\n"
+        "team.yaml:4:39: agents.a: unknown key 'max_tokens'; it stands under models or "
+        "budget\n"
+        "team.yaml:4:54: agents.a: unknown key 'limits'; it stands at the top\n"
+        "team.yaml:5:34: agents.b: unknown key 'max_turns' (known: *\n"
+        "team.yaml:6:26: agents.c.budget: unknown key 'max_model_calls'; it stands "
+        "under limits\n"
+        "team.yaml:6:55: agents.c.retry: unknown key 'max_turns'; it stands under "
+        "agents\n"
+        "team.yaml:7:31: models.m: unknown key 'budget'; it stands at the top or under "
+        "agents\n"
+        "team.yaml:7:54: models.m: unknown key 'max_turns'; it stands under agents\n"
+        "team.yaml:8:10: limits: unknown key 'max_cost'; it stands under budget\n");
+}
+
 static void test_load__tells_a_duplicate_key_with_all_other_mistakes(void)
 {
     check_told(
@@ -587,6 +643,8 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_load__refuses_unknown_inputs_of_instructions),
     CHECK_TEST(test_load__refuses_other_words_in_double_braces),
     CHECK_TEST(test_load__calls_things_as_the_file_does),
+    CHECK_TEST(test_load__tells_once_what_is_out_of_bounds),
+    CHECK_TEST(test_load__says_where_a_key_stands),
     CHECK_TEST(test_load__tells_a_duplicate_key_with_all_other_mistakes),
     CHECK_TEST(test_load__tells_nobody_off_for_what_reading_left_out),
     CHECK_TEST(test_load__has_a_schema_that_refuses_unknown_keys),

@@ -6,8 +6,10 @@
 #include "base/nearest.h"
 #include "base/units.h"
 
+#include <math.h>
 #include <string.h>
 
+#define MAX_TOKENS 1e12
 #define MAX_AGENTS 256 // as many are looked through for the nearest name
 
 static size_t count_of(const char *const *names)
@@ -126,20 +128,85 @@ static cadre_status read_history(cdr_lua_call_kind kind, const json_t *spec,
     return fail_unknown("history", word, known, err);
 }
 
+static cadre_status read_duration(const json_t *object, const char *key, int64_t *ms,
+                                  cadre_error *err)
+{
+    const char *text = NULL;
+    cadre_error why = CADRE_ERROR_INIT;
+    cadre_status status = cdr_lua_text(object, key, &text, err);
+    if (status != CADRE_OK || !text)
+        return status;
+    if (cdr_is_zero_quantity(text))
+        return cadre_fail(
+            err, CADRE_EINVAL,
+            "'%s': write a duration above 0, or leave it out; got '%.20s'", key, text);
+    return cdr_parse_duration_ms(text, ms, &why) == CADRE_OK
+               ? CADRE_OK
+               : cadre_fail(err, CADRE_EINVAL, "'%s': %s", key, why.text);
+}
+
+// --- Budgets ---
+
+static cadre_status read_cost(const json_t *budget, int64_t *micros, cadre_error *err)
+{
+    char brief[CDR_BRIEF_SIZE];
+    cadre_error why = CADRE_ERROR_INIT;
+    const json_t *cost = json_object_get(budget, "max_cost");
+    if (!cost)
+        return CADRE_OK;
+    if (!json_is_number(cost) || json_number_value(cost) == 0)
+        return cadre_fail(err, CADRE_EINVAL,
+                          "'max_cost': write dollars above 0, or leave it out; got %s",
+                          cdr_brief_json(brief, cost));
+    return cdr_dollars_micros(json_number_value(cost), micros, &why) == CADRE_OK
+               ? CADRE_OK
+               : cadre_fail(err, CADRE_EINVAL, "'max_cost': %s", why.text);
+}
+
+// A whole number, also one that Lua holds as a float: 2e5.
+static cadre_status read_tokens(const json_t *budget, int64_t *tokens, cadre_error *err)
+{
+    char brief[CDR_BRIEF_SIZE];
+    const json_t *given = json_object_get(budget, "max_tokens");
+    double number = json_number_value(given);
+    if (!given)
+        return CADRE_OK;
+    if (!(number >= 1 && number <= MAX_TOKENS) || number != floor(number))
+        return cadre_fail(err, CADRE_EINVAL,
+                          "'max_tokens' must be a whole number from 1 to %.0f, got %s",
+                          MAX_TOKENS, cdr_brief_json(brief, given));
+    *tokens = (int64_t)number;
+    return CADRE_OK;
+}
+
+static cadre_status read_budget(const json_t *spec, cadre_budget *out, cadre_error *err)
+{
+    static const char *const known[] = {"max_cost", "max_tokens", "max_time", NULL};
+    const json_t *budget = json_object_get(spec, "budget");
+    cadre_error why = CADRE_ERROR_INIT;
+    if (!budget)
+        return CADRE_OK;
+    if (!json_is_object(budget))
+        return cadre_fail(err, CADRE_EINVAL,
+                          "'budget' must be a table: {max_cost = 0.50, max_tokens = "
+                          "20000, max_time = '1m'}");
+    cadre_status status = cdr_lua_check_keys(budget, known, &why);
+    if (status == CADRE_OK)
+        status = read_cost(budget, &out->max_cost_usd_micros, &why);
+    if (status == CADRE_OK)
+        status = read_tokens(budget, &out->max_tokens, &why);
+    if (status == CADRE_OK)
+        status = read_duration(budget, "max_time", &out->max_time_ms, &why);
+    return status == CADRE_OK ? status
+                              : cadre_fail(err, status, "'budget': %s", why.text);
+}
+
 static cadre_status read_options(const json_t *spec, cadre_call *out, cadre_error *err)
 {
-    const char *timeout = NULL;
     const json_t *quiet = json_object_get(spec, "quiet");
-    cadre_error why = CADRE_ERROR_INIT;
-    cadre_status status = cdr_lua_text(spec, "timeout", &timeout, err);
-    if (status == CADRE_OK && timeout && cdr_is_zero_quantity(timeout))
-        status = cadre_fail(err, CADRE_EINVAL,
-                            "'timeout': write a duration above 0, or leave it out; got "
-                            "'%.20s'",
-                            timeout);
-    if (status == CADRE_OK && timeout &&
-        cdr_parse_duration_ms(timeout, &out->timeout_ms, &why) != CADRE_OK)
-        status = cadre_fail(err, CADRE_EINVAL, "'timeout': %s", why.text);
+    cadre_status status = read_duration(spec, "timeout", &out->timeout_ms, err);
+    if (status == CADRE_OK)
+        status = read_budget(spec, &out->budget, err);
     if (json_is_true(quiet))
         out->flags |= CADRE_CALL_QUIET;
     else if (status == CADRE_OK && quiet && !json_is_boolean(quiet))
@@ -221,8 +288,8 @@ static cadre_status read_input(const cdr_lua_run *run, const json_t *spec,
 cadre_status cdr_lua_call_read(const cdr_lua_run *run, cdr_lua_call_kind kind,
                                const json_t *spec, cadre_call *out, cadre_error *err)
 {
-    static const char *const keys[] = {"agent",   "input", "history",
-                                       "timeout", "quiet", NULL};
+    static const char *const keys[] = {"agent",  "input", "history", "timeout",
+                                       "budget", "quiet", NULL};
     static const char *const of_transfer[] = {"agent",   "input", "messages", "history",
                                               "timeout", "quiet", NULL};
     static const char *const what[] = {"a call", "a delegate", "a transfer"};

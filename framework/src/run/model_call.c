@@ -65,7 +65,7 @@ static cadre_status prepare(cdr_model_call *call, const cadre_model_call *asked,
 static cadre_status write_asked(cdr_model_call *call, cadre_error *err)
 {
     const cdr_view *view = &call->prompt->view;
-    const cdr_asked asked = {call->model->name, &call->request, view->last_input,
+    const cdr_asked asked = {call->first->name, &call->request, view->last_input,
                              view->last_parts};
     if (!call->hook.is_given)
         cdr_asked_write(&asked, &call->asked);

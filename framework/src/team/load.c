@@ -6,6 +6,7 @@
 #include "base/brief.h"
 #include "base/json_iterable.h"
 #include "team/file_schema.h"
+#include "team/key_place.h"
 #include "team/sized.h"
 #include "team/state_keys.h"
 
@@ -79,6 +80,24 @@ static void mark_flawed(cdr_loader *loader, const char *path)
     json_object_set_new(loader->flawed, name, json_true());
 }
 
+// A key that is unknown here, but not everywhere. False: that was not told.
+static bool tell_misplaced(cdr_loader *loader, const cdr_at *at,
+                           const cdr_schema_problem *problem)
+{
+    char brief[CDR_BRIEF_SIZE];
+    cdr_buf place = CDR_BUF_INIT;
+    if (loader->all_keys == NULL)
+        loader->all_keys = cdr_file_schema_new(loader->team->runtime, NULL);
+    bool is_known =
+        cdr_key_place(&place, loader->all_keys, problem->key, problem->path);
+    if (is_known)
+        cdr_team_problem(loader->team, at, "unknown key %s; it stands %s",
+                         cdr_brief_text(brief, problem->key, '\''),
+                         cdr_buf_text(&place));
+    cdr_buf_fini(&place);
+    return is_known;
+}
+
 static void on_problem(void *ctx, const cdr_schema_problem *problem)
 {
     cdr_loader *loader = ctx;
@@ -89,6 +108,8 @@ static void on_problem(void *ctx, const cdr_schema_problem *problem)
     mark_flawed(loader, problem->path);
     // What stands there is not what was meant, and that was told.
     if (value.is_doubtful && !problem->is_key)
+        return;
+    if (problem->is_key && tell_misplaced(loader, &at, problem))
         return;
     if (!problem->container && json_is_null(problem->value))
         cdr_team_problem(loader->team, &at, "the file is empty; a team needs agents");
@@ -279,6 +300,7 @@ static void load_document(cadre_team *team, cdr_document *document)
     team->problems.no_memory |= !is_read;
     json_decref(loader.read);
     json_decref(loader.flawed);
+    json_decref(loader.all_keys);
     json_decref(schema);
 }
 

@@ -17,6 +17,7 @@ typedef struct cdr_loader {
     const char *file;    // its name; lives as long as the team
     json_t *read;        // owned
     json_t *flawed;      // "agents.triage" and the like: told already; owned
+    json_t *all_keys;    // the schema of all types; made for a misplaced key; owned
     const char *retyped; // the agent that got team->asked_type; NULL: none
 } cdr_loader;
 

@@ -14,6 +14,8 @@
 #include "base/units.h"
 #include "team/environment.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #define MAX_HINT 80
@@ -105,6 +107,28 @@ static void report_zero(conversion *c, const json_t *schema,
                            cdr_brief_json(brief, slot->value));
 }
 
+static bool is_unlimited(const json_t *value)
+{
+    return json_is_string(value) && strcmp(json_string_value(value), "unlimited") == 0;
+}
+
+// What to write for no limit, where there is no word for it.
+static const char *advice_on_limits(const json_t *value)
+{
+    return is_unlimited(value) ? "; leave it out for no limit" : "";
+}
+
+// A bound of a quantity in its unit.
+static const char *bound_text(const json_t *schema, const json_t *bound,
+                              char text[CDR_DURATION_TEXT_SIZE])
+{
+    int64_t number = json_integer_value(bound);
+    if (!is_format(schema, "size"))
+        return cdr_duration_text(number, text);
+    (void)snprintf(text, CDR_DURATION_TEXT_SIZE, "%" PRId64 "B", number);
+    return text;
+}
+
 // A quantity as people wrote it: its bounds count milliseconds or bytes, which the
 // schema check cannot see in a text.
 static bool is_within(conversion *c, const json_t *schema, const cdr_schema_slot *slot,
@@ -112,21 +136,20 @@ static bool is_within(conversion *c, const json_t *schema, const cdr_schema_slot
 {
     const json_t *minimum = json_object_get(schema, "minimum");
     const json_t *maximum = json_object_get(schema, "maximum");
-    const char *unit = is_format(schema, "size") ? "B" : "ms";
-    char brief[CDR_BRIEF_SIZE];
+    const char *side = "least";
+    const json_t *bound = NULL;
+    char brief[CDR_BRIEF_SIZE], text[CDR_DURATION_TEXT_SIZE];
     if (json_is_integer(minimum) && number < json_integer_value(minimum)) {
-        cdr_schema_walk_report(
-            &c->walk, slot, "expected at least %" JSON_INTEGER_FORMAT "%s, got %s",
-            json_integer_value(minimum), unit, cdr_brief_json(brief, slot->value));
-        return false;
+        bound = minimum;
+    } else if (json_is_integer(maximum) && number > json_integer_value(maximum)) {
+        bound = maximum;
+        side = "most";
     }
-    if (json_is_integer(maximum) && number > json_integer_value(maximum)) {
-        cdr_schema_walk_report(
-            &c->walk, slot, "expected at most %" JSON_INTEGER_FORMAT "%s, got %s",
-            json_integer_value(maximum), unit, cdr_brief_json(brief, slot->value));
-        return false;
-    }
-    return true;
+    if (bound != NULL)
+        cdr_schema_walk_report(&c->walk, slot, "expected at %s %s, got %s", side,
+                               bound_text(schema, bound, text),
+                               cdr_brief_json(brief, slot->value));
+    return bound == NULL;
 }
 
 // NULL stands for a mistake that was told; no memory is something else.
@@ -150,16 +173,26 @@ static json_t *convert_quantity(conversion *c, const json_t *schema,
     }
     if (json_is_string(slot->value) &&
         parse(json_string_value(slot->value), &number, &err) != CADRE_OK) {
-        cdr_schema_walk_report(&c->walk, slot, "%s", err.text);
+        cdr_schema_walk_report(&c->walk, slot, "%s%s", err.text,
+                               advice_on_limits(slot->value));
         return NULL;
     }
     return is_within(c, schema, slot, number) ? kept(c, json_integer(number)) : NULL;
 }
 
-static json_t *convert_dollars(conversion *c, const cdr_schema_slot *slot)
+static bool is_in_range(const json_t *schema, double number)
+{
+    return number >= json_number_value(json_object_get(schema, "minimum")) &&
+           number <= json_number_value(json_object_get(schema, "maximum"));
+}
+
+static json_t *convert_dollars(conversion *c, const json_t *schema,
+                               const cdr_schema_slot *slot)
 {
     cadre_error err = CADRE_ERROR_INIT;
     int64_t micros = 0;
+    if (!is_in_range(schema, json_number_value(slot->value)))
+        return NULL;
     if (cdr_dollars_micros(json_number_value(slot->value), &micros, &err) == CADRE_OK)
         return kept(c, json_integer(micros));
     cdr_schema_walk_report(&c->walk, slot, "%s", err.text);
@@ -169,7 +202,7 @@ static json_t *convert_dollars(conversion *c, const cdr_schema_slot *slot)
 static json_t *convert_limit(conversion *c, const json_t *schema,
                              const cdr_schema_slot *slot)
 {
-    if (strcmp(json_string_value(slot->value), "unlimited") == 0)
+    if (is_unlimited(slot->value))
         return kept(c, json_integer(CADRE_UNLIMITED));
     char brief[CDR_BRIEF_SIZE];
     cdr_buf expected = CDR_BUF_INIT;
@@ -214,7 +247,7 @@ static json_t *convert_scalar(conversion *c, const json_t *schema,
     if (is_text && is_format(schema, "limit"))
         return convert_limit(c, schema, slot);
     if (json_is_number(slot->value) && is_format(schema, "usd"))
-        return convert_dollars(c, slot);
+        return convert_dollars(c, schema, slot);
     // Texts of a C program mean what they say.
     if (is_text && is_file(c->reader) && is_format(schema, "path"))
         return convert_text(c, slot, true);
@@ -300,6 +333,8 @@ static void append_advice(cdr_buf *out, const cdr_settings_reader *reader,
                                            : "; write 'unlimited' for no limit");
     else if (is_file(reader) && json_is_string(value) && is_list_of_texts(schema))
         append_list(out, reader, json_string_value(value));
+    else if (!is_format(schema, "duration") && !is_format(schema, "size"))
+        cdr_buf_append_text(out, advice_on_limits(value));
 }
 
 // A text in a pattern's place: who reads it says in words what is expected.
