@@ -126,28 +126,64 @@ static void print_message(FILE *stream, cli_frames frames, const cadre_message *
     print_calls(stream, message);
 }
 
-static size_t print_conversation(const cli_record *it, const char *id, FILE *stream)
+// Was it said in this run, in that conversation (NULL: in any)?
+static bool is_wanted(const cadre_record_message *said, const char *conversation)
+{
+    return said->is_of_run &&
+           (!conversation || strcmp(said->conversation_id, conversation) == 0);
+}
+
+// That conversation, or all (NULL), the main one first and each other one under its id.
+// Messages stand by conversation.
+static size_t print_conversations(const cli_record *it, const char *conversation,
+                                  FILE *stream)
 {
     size_t n_messages = 0, n_printed = 0;
+    const char *current = NULL;
     const cadre_record_message *messages =
         cadre_record_messages(it->record, &n_messages);
 
     for (size_t i = 0; i < n_messages; i++) {
-        const cadre_message *message = messages[i].message;
-        if (!messages[i].is_of_run || strcmp(messages[i].conversation_id, id) != 0)
+        const cadre_record_message *said = &messages[i];
+        if (!is_wanted(said, conversation))
             continue;
         if (n_printed++ > 0)
             fputc('\n', stream);
-        print_message(stream, it->frames, message);
+        if (current && strcmp(current, said->conversation_id) != 0)
+            fprintf(stream, "conversation %s\n\n", said->conversation_id);
+        current = said->conversation_id;
+        print_message(stream, it->frames, said->message);
     }
     return n_printed;
+}
+
+// Who reads the main conversation alone misses what members said in theirs.
+static void note_others(const cli_record *it, const char *main_conversation)
+{
+    size_t n_messages = 0, n_others = 0;
+    const char *current = main_conversation;
+    const cadre_record_message *messages =
+        cadre_record_messages(it->record, &n_messages);
+
+    for (size_t i = 0; i < n_messages; i++) {
+        const char *id = messages[i].conversation_id;
+        bool is_other = is_wanted(&messages[i], NULL) && strcmp(id, current) != 0 &&
+                        strcmp(id, main_conversation) != 0;
+        n_others += is_other;
+        if (is_other)
+            current = id;
+    }
+    if (n_others > 0)
+        cli_report_note(
+            "%zu more conversation%s, of its members: `cadre show %s --all`", n_others,
+            n_others == 1 ? "" : "s", it->info->trace_id);
 }
 
 static void report_nothing(const char *conversation)
 {
     cli_report(
-        "nothing was said in a conversation '%s' of this run; those it has stand "
-        "in `cadre tree --all --json`",
+        "nothing was said in a conversation '%s' of this run; `cadre show --all` has "
+        "all",
         conversation);
 }
 
@@ -161,11 +197,8 @@ static int print_json(const cli_record *it, const char *conversation)
     cli_output output;
 
     for (size_t i = 0; i < n_messages; i++) {
-        const cadre_record_message *said = &messages[i];
-        bool is_wanted =
-            !conversation || strcmp(said->conversation_id, conversation) == 0;
-        if (said->is_of_run && is_wanted)
-            json_array_append_new(array, cli_json_said(said));
+        if (is_wanted(&messages[i], conversation))
+            json_array_append_new(array, cli_json_said(&messages[i]));
     }
     bool is_there = json_array_size(array) > 0 || !conversation;
     if (!is_there)
@@ -190,21 +223,33 @@ static void print_questions(const cli_record *it, FILE *stream)
     cli_questions_fini(&questions);
 }
 
-static int show_record(const cli_record *it, const char *conversation)
+static int print_conversation(const cli_record *it, const char *id)
 {
-    const char *id = conversation           ? conversation
-                     : it->frames.count > 0 ? it->frames.items[0].conversation_id
-                                            : "";
     cli_page page;
 
     if (!cli_page_init(&page))
         return CLI_EXIT_FAILED;
-    bool is_there = print_conversation(it, id, page.stream) > 0 || !conversation;
+    bool is_there = print_conversations(it, id, page.stream) > 0;
     if (!is_there)
-        report_nothing(conversation);
-    if (!conversation && !cli_record_has_ended(it->info))
-        print_questions(it, page.stream);
+        report_nothing(id);
     return cli_page_finish(&page, is_there ? CLI_EXIT_OK : CLI_EXIT_USAGE);
+}
+
+// The main conversation, or all, and what is asked.
+static int print_run(const cli_record *it, bool is_all)
+{
+    const char *id = it->frames.count > 0 ? it->frames.items[0].conversation_id : "";
+    cli_page page;
+
+    if (!cli_page_init(&page))
+        return CLI_EXIT_FAILED;
+    print_conversations(it, is_all ? NULL : id, page.stream);
+    if (!cli_record_has_ended(it->info))
+        print_questions(it, page.stream);
+    int exit_status = cli_page_finish(&page, CLI_EXIT_OK);
+    if (!is_all)
+        note_others(it, id);
+    return exit_status;
 }
 
 static int print_script(const cli_record *it, cli_script_form form)
@@ -227,29 +272,43 @@ static int print_script(const cli_record *it, cli_script_form form)
     return has_page ? cli_page_finish(&page, CLI_EXIT_OK) : CLI_EXIT_FAILED;
 }
 
+static int show_record(const cli_record *it, const cli_arguments *arguments)
+{
+    const char *conversation = cli_arguments_value(arguments, "conversation");
+    bool is_json = cli_arguments_has(arguments, "json");
+
+    if (cli_arguments_has(arguments, "script"))
+        return print_script(it, is_json ? CLI_SCRIPT_JSON : CLI_SCRIPT_YAML);
+    if (is_json)
+        return print_json(it, conversation);
+    if (conversation)
+        return print_conversation(it, conversation);
+    return print_run(it, cli_arguments_has(arguments, "all"));
+}
+
 static int show_command(const cli_arguments *arguments)
 {
     cli_record it;
-    bool is_json = cli_arguments_has(arguments, "json");
-    bool is_script = cli_arguments_has(arguments, "script");
+    bool is_one = cli_arguments_value(arguments, "conversation") != NULL;
 
-    if (is_script && cli_arguments_value(arguments, "conversation"))
+    if (is_one && cli_arguments_has(arguments, "script"))
         return cli_report_usage(arguments->command,
                                 "'--script' is of the whole run, without "
                                 "'--conversation'");
+    if (is_one && cli_arguments_has(arguments, "all"))
+        return cli_report_usage(arguments->command,
+                                "'--all' and '--conversation' exclude each other");
     int exit_status = cli_record_open(&it, arguments, cli_arguments_text(arguments, 0));
-    if (exit_status == CLI_EXIT_OK && is_script)
-        exit_status = print_script(&it, is_json ? CLI_SCRIPT_JSON : CLI_SCRIPT_YAML);
-    else if (exit_status == CLI_EXIT_OK)
-        exit_status = (cli_arguments_has(arguments, "json") ? print_json : show_record)(
-            &it, cli_arguments_value(arguments, "conversation"));
+    if (exit_status == CLI_EXIT_OK)
+        exit_status = show_record(&it, arguments);
     cli_record_close(&it);
     return exit_status;
 }
 
 static const cli_option options[] = {
     {"json", NULL, "print a JSON array: what was said in all its conversations"},
-    {"conversation", "ID", "another conversation than the run's main one"},
+    {"all", NULL, "all conversations, not only the main one"},
+    {"conversation", "ID", "this conversation instead of the main one"},
     {"script", NULL, "print the run as a script that makes it again: YAML, or --json"},
     {"store", "URL", "where runs are recorded: " CLI_STORE_OPTION},
 };
@@ -264,6 +323,6 @@ const cadre_command cadre_command_show = {
     .details =
         "Without TRACE it is the newest run of the store. Speakers, texts, tool\n"
         "calls and results stand in the order in which they were said. Members that\n"
-        "have conversations of their own (forks) are shown with --conversation.\n",
+        "work in conversations of their own (forks) are shown with --all.\n",
     .run = show_command,
 };

@@ -120,6 +120,32 @@ static void test_record__show_is_the_transcript(void)
     lab_remove(&it);
 }
 
+// A fork is a conversation of its own, which the main one does not tell.
+static void test_record__show_tells_of_forks(void)
+{
+    lab it;
+    program_result ran;
+
+    if (!lab_make_in(&it, "tests/cli/teams"))
+        return;
+    if (LAB_RUN(&it, &ran, "run", "forks.yaml", "Is it?", "--offline"))
+        program_result_fini(&ran);
+    LAB_CHECK(&it, 0, "user\n  Is it?\n\nboth\n  4\n",
+              "2 more conversations, of its members: `cadre show ", "show");
+    if (LAB_RUN(&it, &ran, "show", "--all")) {
+        CHECK_TEXT(ran.err, "");
+        CHECK_CONTAINS(ran.out, "user\n  Is it?\n\nboth\n  4\n\nconversation ");
+        CHECK_CONTAINS(ran.out,
+                       "\n\nboth to solo\n  Is it?\n\nsolo\n  Yes.\n\nconversation ");
+        CHECK_CONTAINS(ran.out, "\n\nboth to both.count\n");
+        CHECK_CONTAINS(ran.out, "\n\nboth.count\n  4\n");
+        program_result_fini(&ran);
+    }
+    LAB_CHECK(&it, 2, "", "'--all' and '--conversation' exclude each other", "show",
+              "--all", "--conversation", "none");
+    lab_remove(&it);
+}
+
 static void test_record__show_obeys_no_escape_sequence(void)
 {
     lab it;
@@ -250,6 +276,7 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_record__tree_is_the_one_that_the_run_ended_with),
     CHECK_TEST(test_record__tree_as_json_has_the_frames_of_the_run),
     CHECK_TEST(test_record__show_is_the_transcript),
+    CHECK_TEST(test_record__show_tells_of_forks),
     CHECK_TEST(test_record__show_obeys_no_escape_sequence),
     CHECK_TEST(test_record__what_is_not_there_is_exit_5),
     CHECK_TEST(test_record__runs_can_be_sifted_and_show_their_session),

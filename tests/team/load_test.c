@@ -4,10 +4,6 @@
 #include "support/check.h"
 #include "support/folder.h"
 
-#include "team/settings.h"
-#include "team/yaml.h"
-
-#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -560,70 +556,6 @@ static void test_load__tells_nobody_off_for_what_reading_left_out(void)
                "team.yaml:11:17: tags are not read*\n");
 }
 
-// A schema for editors refuses nothing that the loader takes.
-static void test_load__has_a_schema_that_refuses_unknown_keys(void)
-{
-    cadre_error err = CADRE_ERROR_INIT;
-    static const char text[] =
-        "{\"version\": 1, \"models\": {\"fast\": {\"model\": \"openai/m\","
-        " \"temperature\": 1, \"retry\": {\"attempts\": 2}}},"
-        " \"agents\": {\"desk\": {\"type\": \"handoff\", \"members\": [\"a\"],"
-        " \"transfer\": {\"sticky\": false}},"
-        " \"a\": {\"model\": \"fast\", \"instructions\": \"x\","
-        " \"handoffs\": [\"b\", {\"to\": \"c\", \"history\": \"all\"}]}}}";
-    json_t *schema = cadre_team_file_schema();
-    json_t *sample = json_loads(text, 0, NULL);
-    CHECK(schema != NULL && sample != NULL);
-    CHECK_OK(cdr_schema_check_text(schema, sample, &err), &err);
-    CHECK_TEXT(json_string_value(json_object_get(schema, "$schema")),
-               "https://json-schema.org/draft/2020-12/schema");
-    json_object_set_new(sample, "nme", json_true());
-    CHECK_STATUS(cdr_schema_check_text(schema, sample, &err), CADRE_EINVAL, &err);
-    CHECK_CONTAINS(err.text, "'nme'");
-    json_decref(sample);
-    json_decref(schema);
-}
-
-static void show_problem(void *ctx, const cdr_schema_problem *problem)
-{
-    (void)ctx;
-    CHECK_TEXT(problem->text, "");
-    CHECK_TEXT(problem->path, "");
-}
-
-static void check_sample(const json_t *schema, const char *path)
-{
-    cadre_error err = CADRE_ERROR_INIT;
-    cdr_document *document = NULL;
-    size_t n_problems = 0;
-    if (!CHECK_OK(cdr_document_load(path, &document, &err), &err))
-        return;
-    cdr_document_problems(document, &n_problems);
-    CHECK_INT(n_problems, 0);
-    json_t *root = cdr_document_root(document).value;
-    CHECK_OK(cdr_document_settle_text(document, root, schema, &err), &err);
-    cdr_settings_reader reader = {
-        .schema = schema,
-        .directory = "samples",
-        .writes = CDR_WRITES_YAML_FILE,
-        .on_problem = show_problem,
-    };
-    json_decref(cdr_settings_read(&reader, root));
-    cdr_document_free(document);
-}
-
-static void test_load__has_a_schema_that_every_sample_keeps_to(void)
-{
-    json_t *schema = cadre_team_file_schema();
-    glob_t found = {0};
-    // The environment is that of the test. NOLINTNEXTLINE(concurrency-mt-unsafe)
-    CHECK_INT(glob("samples/*/team*.yaml", 0, NULL, &found), 0);
-    for (size_t i = 0; i < found.gl_pathc; i++)
-        check_sample(schema, found.gl_pathv[i]);
-    globfree(&found);
-    json_decref(schema);
-}
-
 static const CU_TestInfo tests[] = {
     CHECK_TEST(test_load__reads_a_whole_team),
     CHECK_TEST(test_load__takes_the_first_agent_for_the_root),
@@ -647,8 +579,6 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_load__says_where_a_key_stands),
     CHECK_TEST(test_load__tells_a_duplicate_key_with_all_other_mistakes),
     CHECK_TEST(test_load__tells_nobody_off_for_what_reading_left_out),
-    CHECK_TEST(test_load__has_a_schema_that_refuses_unknown_keys),
-    CHECK_TEST(test_load__has_a_schema_that_every_sample_keeps_to),
     CU_TEST_INFO_NULL,
 };
 

@@ -201,7 +201,7 @@ test_rules__agents_that_run_at_once_keep_answers_under_keys_of_their_own(void)
                    " 'edges': [{'from': 's', 'to': ['x', 'y']}]}",
                    "'p' and 'q' may run at the same time");
     check_together("{'nodes': {'x': {'agent': 'p', 'for_each': 'list'}}}",
-                   "'p' and 'p' may run at the same time");
+                   "'p' may run several times at once and has output_key");
     // One after the other, or one of the two.
     check_together("{'nodes': {'s': 'a', 'x': 'p', 'y': 'q'}, 'edges': ["
                    " {'from': 's', 'to': ['x', 'y']}, {'from': 'x', 'to': 'y'}]}",

@@ -360,9 +360,8 @@ static void test_parallel__one_key_of_two_is_a_mistake_without_a_reducer(void)
         "agents:\n"
         "  both: {type: parallel, members: [a, a]}\n"
         "  a: {model: driven/test, output_key: result}\n",
-        "2:3: agent 'both': 'a' and 'a' may run at the same time and both have "
-        "output_key 'result'; give the key a reducer (state: {result: {reducer: "
-        "append}}), or each of them another key\n");
+        "2:3: agent 'both': 'a' may run several times at once and has output_key "
+        "'result'; give the key a reducer (state: {result: {reducer: append}})\n");
 }
 
 // In the order of the file, though the second one is done first.

@@ -286,7 +286,9 @@ static json_t *make_tool(schema_maker *maker, const char *type)
     const cadre_tool_ops *ops = NULL;
     bool is_known = type && cdr_runtime_tool_ops(maker->runtime, type);
     for (size_t i = 0; (ops = cdr_runtime_tool_at(maker->runtime, i)) != NULL; i++) {
-        if (!is_known || strcmp(ops->type, type) == 0)
+        bool is_wanted = is_known ? strcmp(ops->type, type) == 0
+                                  : is_for_files(maker, CADRE_KIND_TOOL, ops->type);
+        if (is_wanted)
             add_options(maker, schema, ops->options_schema, common);
     }
     restrict_type(maker, schema, CADRE_KIND_TOOL);

@@ -325,6 +325,23 @@ static json_t *writers_below(cadre_team *team, const cadre_agent *member)
     return w.by_key;
 }
 
+static void report_together(cadre_agent *over, const char *one, const char *other,
+                            const char *key)
+{
+    if (strcmp(one, other) == 0)
+        cdr_agent_problem(over,
+                          "'%s' may run several times at once and has output_key "
+                          "'%s'; give the key a reducer (state: {%s: {reducer: "
+                          "append}})",
+                          one, key, key);
+    else
+        cdr_agent_problem(over,
+                          "'%s' and '%s' may run at the same time and both have "
+                          "output_key '%s'; give the key a reducer (state: {%s: "
+                          "{reducer: append}}), or each of them another key",
+                          one, other, key, key);
+}
+
 static void check_together(cadre_team *team, const cdr_run_together *together)
 {
     json_t *all = json_object();
@@ -338,12 +355,7 @@ static void check_together(cadre_team *team, const cdr_run_together *together)
             if (cdr_team_reducer(team, key) != CADRE_REDUCE_REPLACE)
                 continue;
             if (other && !together->agent->is_flawed)
-                cdr_agent_problem(together->agent,
-                                  "'%s' and '%s' may run at the same time and both "
-                                  "have output_key '%s'; give the key a reducer "
-                                  "(state: {%s: {reducer: append}}), or each of them "
-                                  "another key",
-                                  other, json_string_value(name), key, key);
+                report_together(together->agent, other, json_string_value(name), key);
             if (json_object_set(all, key, name) != 0)
                 team->problems.no_memory = true;
         }
