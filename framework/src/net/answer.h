@@ -1,9 +1,8 @@
 // A model's answer while it is gathered: what wire formats write to through cadre_sink.
 //
 // Rules:
-// 1. An answer is whole when a finish was seen; the end marker is one after text or
-// whole
-//    calls, else it is not enough.
+// 1. An answer is whole when a finish was seen; the end marker is one behind text or
+//    whole calls, else it is not enough.
 // 2. Complete calls decide: finish `stop` with calls becomes `tool_calls`; `length` and
 //    `content_filter` are not overridden.
 // 3. A call without an id gets one unique within the answer; a repeated id is made

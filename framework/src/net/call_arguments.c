@@ -1,4 +1,4 @@
-// What servers make of the arguments of a call, and what is right.
+// See call_arguments.h.
 #include "net/call_arguments.h"
 
 #include "cadre/ext/json_scan.h"

@@ -10,6 +10,7 @@
 // beginning, with twice the room.
 #include "net/transcript.h"
 
+#include <assert.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -160,6 +161,7 @@ static bool give_ids(cdr_transcript *to, size_t from_turn)
 
 static cadre_turn *add_turn(builder *b, cadre_turn_kind kind)
 {
+    assert(b->to->turns != NULL);
     cadre_turn *turn = &b->to->turns[b->to->n_turns++];
     *turn =
         (cadre_turn){.kind = kind, .items = b->to->shown + b->to->n_shown, .note = ""};

@@ -46,7 +46,7 @@ static size_t escape(char before, const char *at, char out[4])
         return 1;
     }
     if (*at == '.' && before != '\0') {
-        memcpy(out, "__", 2);
+        out[0] = out[1] = '_';
         return 2;
     }
     return (size_t)snprintf(out, 4, "-%02X", (unsigned char)*at);

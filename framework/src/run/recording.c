@@ -207,14 +207,14 @@ static int child_of(const cdr_recording_maker *maker, int parent, const char *ke
 static int attempt_before(cdr_recording_maker *maker, const cdr_source *frame)
 {
     const char *tilde = strrchr(frame->row.key, '~');
-    int nth = tilde == NULL ? 0 : atoi(tilde + 1);
+    long nth = tilde == NULL ? 0 : strtol(tilde + 1, NULL, 10);
     if (nth < 2)
         return CDR_SOURCE_NONE;
     int len = (int)(tilde - frame->row.key);
     const char *key =
         nth == 2
             ? cdr_arena_printf(&maker->arena, "%.*s", len, frame->row.key)
-            : cdr_arena_printf(&maker->arena, "%.*s~%d", len, frame->row.key, nth - 1);
+            : cdr_arena_printf(&maker->arena, "%.*s~%ld", len, frame->row.key, nth - 1);
     maker->no_memory |= key == NULL;
     return key == NULL ? CDR_SOURCE_NONE : child_of(maker, frame->parent, key);
 }
@@ -274,7 +274,7 @@ static void tie_answers(cdr_recording_maker *maker)
             cadre_id_parse(frame->row.output, &answer))
             frame->answer = index_in(&maker->messages_by_id, answer);
         if (frame->answer >= 0)
-            maker->turns[frame->answer] = atoi(frame->row.key);
+            maker->turns[frame->answer] = (int)strtol(frame->row.key, NULL, 10);
     }
 }
 

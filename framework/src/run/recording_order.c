@@ -115,7 +115,8 @@ static int compare_ends(const void *a, const void *b, void *ctx)
 static bool is_same_step(const char *a, const char *b)
 {
     const char *x = strrchr(a, '@'), *y = strrchr(b, '@');
-    return x != NULL && y != NULL && x[1] != '\0' && atoi(x + 1) == atoi(y + 1);
+    return x != NULL && y != NULL && x[1] != '\0' &&
+           strtol(x + 1, NULL, 10) == strtol(y + 1, NULL, 10);
 }
 
 // May they have run at the same time? What both keys begin with says so: the round of
