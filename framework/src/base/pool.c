@@ -5,12 +5,13 @@
 //    `spare` (its thread joined). Workers are freed only by close, so a wake that
 //    comes late falls on a live one.
 // 2. `n_threads` counts idle and running workers, and those being created.
-// 3. A thread that ends joins those that ended before it, close joins the last. So
-//    hardly any stack is held by a thread that is no more, and none is detached.
-// 4. Only the pool's mutex is ever taken, and never across a system call.
+// 3. A thread that ends joins those that ended before it when they are MANY_ENDED: by
+//    then they are gone, so it does not wait. Close joins the last. So few stacks are
+//    held by threads that are no more, and none is detached.
+// 4. The pool's mutex is never held across a system call.
 #include "base/pool.h"
 
-#include "base/mutex.h"
+#include "base/stacks.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -30,8 +31,10 @@
 
 // A job with so many page faults may have used much stack; what lies deeper than
 // STACK_KEPT is given back. A miss costs a few system calls.
-#define STACK_FAULTS 16
+#define STACK_FAULTS 24
 #define STACK_KEPT ((uintptr_t)16 * 1024)
+
+#define MANY_ENDED 16
 
 // Since Linux 6.16 the futexes of a process share a table sized by its processors;
 // with 10,000 sleepers in 32 buckets a wake costs four times as much. Enlarging it
@@ -46,7 +49,9 @@ typedef struct worker {
     cdr_pool *pool;
     sem_t wake;
     struct worker *next;
+    cdr_stack *stack;       // NULL: a spare one
     pthread_t thread;       // set by the thread itself before it is in `ended`
+    long faults;            // of its thread, when its stack was last looked at
     void (*job)(void *arg); // NULL: end
     void *arg;
 } worker;
@@ -54,13 +59,14 @@ typedef struct worker {
 struct cdr_pool {
     int max_threads;
     int max_idle;
-    pthread_attr_t attr;
+    cdr_stacks stacks;
     cdr_mutex mu;
     cdr_cond all_ended; // guarded by mu: n_threads became 0 while closing
     worker *idle;       // guarded by mu; the last in stands first
     worker *ended;      // guarded by mu
     worker *spare;      // guarded by mu
     int n_idle;         // guarded by mu
+    int n_ended;        // guarded by mu
     int n_threads;      // guarded by mu
     bool has_grown;     // guarded by mu; it has had many threads
     bool is_closing;    // guarded by mu
@@ -103,38 +109,18 @@ static long thread_faults(void)
     return getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_minflt : 0;
 }
 
-// Returns the lowest address of this thread's stack, 0 if that is not known.
-static uintptr_t stack_bottom(void)
-{
-    pthread_attr_t attr;
-    if (pthread_getattr_np(pthread_self(), &attr) != 0)
-        return 0;
-    void *bottom = NULL;
-    size_t size = 0;
-    if (pthread_attr_getstack(&attr, &bottom, &size) != 0)
-        bottom = NULL;
-    pthread_attr_destroy(&attr);
-    return (uintptr_t)bottom;
-}
-
-// Gives back the pages of a deep use: an idle thread would hold them for long.
-static void trim_stack(void)
+// Gives back the pages of a deep use: an idle thread, or its stack, would hold them
+// for long.
+static void trim_stack(worker *self)
 {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-    uintptr_t bottom = stack_bottom();
-    uintptr_t from = (bottom + page - 1) & ~(page - 1);
+    uintptr_t bottom = (uintptr_t)self->stack->bottom;
     uintptr_t to = (here - STACK_KEPT) & ~(page - 1);
-    if (bottom && from < to)
-        (void)madvise((void *)from, to - from, MADV_DONTNEED);
-}
-
-static void run_job(const worker *self)
-{
-    long before = thread_faults();
-    self->job(self->arg);
-    if (thread_faults() - before >= STACK_FAULTS)
-        trim_stack();
+    long faults = thread_faults();
+    if (faults - self->faults >= STACK_FAULTS && bottom < to)
+        (void)madvise(self->stack->bottom, to - bottom, MADV_DONTNEED);
+    self->faults = faults;
 }
 
 // Puts the worker on the idle stack. False: there are enough, or the pool closes.
@@ -167,6 +153,8 @@ static void reap(cdr_pool *pool, worker *ended)
         int rc = pthread_join(item->thread, NULL);
         assert(rc == 0);
         (void)rc;
+        cdr_stacks_give(&pool->stacks, item->stack);
+        item->stack = NULL;
         cdr_mutex_lock(&pool->mu);
         push(&pool->spare, item);
         cdr_mutex_unlock(&pool->mu);
@@ -179,9 +167,14 @@ static void retire(worker *self)
     cdr_pool *pool = self->pool;
     self->thread = pthread_self();
     cdr_mutex_lock(&pool->mu);
-    worker *before = pool->ended;
-    pool->ended = NULL;
+    worker *before = NULL;
+    if (pool->n_ended >= MANY_ENDED) {
+        before = pool->ended;
+        pool->ended = NULL;
+        pool->n_ended = 0;
+    }
     push(&pool->ended, self);
+    pool->n_ended++;
     pool->n_threads--;
     if (pool->is_closing && pool->n_threads == 0)
         cdr_cond_signal(&pool->all_ended);
@@ -194,7 +187,8 @@ static void *worker_main(void *arg)
     worker *self = arg;
     (void)prctl(PR_SET_NAME, "cadre-pool");
     do {
-        run_job(self);
+        self->job(self->arg);
+        trim_stack(self);
     } while (go_idle(self) && await_job(self));
     retire(self);
     return NULL;
@@ -250,13 +244,9 @@ cadre_status cdr_pool_open(int max_threads, int max_idle, cdr_pool **out,
                           "least one, and not less than none idle",
                           max_threads, max_idle);
     cdr_pool *pool = calloc(1, sizeof(*pool));
-    if (!pool || pthread_attr_init(&pool->attr) != 0) {
-        free(pool);
+    if (!pool)
         return cadre_fail(err, CADRE_ENOMEM, "no memory for a thread pool");
-    }
-    int rc = pthread_attr_setstacksize(&pool->attr, whole_stack_size());
-    assert(rc == 0);
-    (void)rc;
+    cdr_stacks_init(&pool->stacks, whole_stack_size());
     pool->max_threads = max_threads;
     pool->max_idle = max_idle;
     cdr_mutex_init(&pool->mu);
@@ -289,23 +279,43 @@ void cdr_pool_close(cdr_pool *pool)
     worker *ended = pool->ended;
     pool->ended = NULL;
     cdr_mutex_unlock(&pool->mu);
-    reap(pool, ended); // the last to end: it has joined all others
+    reap(pool, ended);
     free_workers(pool->spare);
     cdr_cond_fini(&pool->all_ended);
     cdr_mutex_fini(&pool->mu);
-    pthread_attr_destroy(&pool->attr);
+    cdr_stacks_fini(&pool->stacks);
     free(pool);
+}
+
+static int start_on_stack(const cdr_pool *pool, worker *item)
+{
+    pthread_attr_t attr;
+    int rc = pthread_attr_init(&attr);
+    if (rc != 0)
+        return rc;
+    sigset_t blocked;
+    sigset_t before;
+    pool_signals(&blocked);
+    (void)pthread_attr_setstack(&attr, item->stack->bottom, pool->stacks.stack_size);
+    pthread_sigmask(SIG_SETMASK, &blocked, &before);
+    pthread_t thread; // a thread that ends at once may be joined before this is set
+    rc = pthread_create(&thread, &attr, worker_main, item);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attr);
+    return rc;
 }
 
 static int start_thread(cdr_pool *pool, worker *item)
 {
-    sigset_t blocked;
-    sigset_t before;
-    pool_signals(&blocked);
-    pthread_sigmask(SIG_SETMASK, &blocked, &before);
-    pthread_t thread; // a thread that ends at once may be joined before this is set
-    int rc = pthread_create(&thread, &pool->attr, worker_main, item);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    item->stack = cdr_stacks_take(&pool->stacks);
+    if (!item->stack)
+        return ENOMEM;
+    item->faults = 0;
+    int rc = start_on_stack(pool, item);
+    if (rc != 0) {
+        cdr_stacks_give(&pool->stacks, item->stack);
+        item->stack = NULL;
+    }
     return rc;
 }
 
@@ -366,6 +376,20 @@ cadre_status cdr_pool_run(cdr_pool *pool, void (*job)(void *arg), void *arg,
     cached->arg = arg;
     sem_post(&cached->wake);
     return CADRE_OK;
+}
+
+// The lowest address of the calling thread's stack, 0 if that is not known.
+static uintptr_t stack_bottom(void)
+{
+    pthread_attr_t attr;
+    if (pthread_getattr_np(pthread_self(), &attr) != 0)
+        return 0;
+    void *bottom = NULL;
+    size_t size = 0;
+    if (pthread_attr_getstack(&attr, &bottom, &size) != 0)
+        bottom = NULL;
+    pthread_attr_destroy(&attr);
+    return (uintptr_t)bottom;
 }
 
 size_t cdr_pool_stack_left(void)

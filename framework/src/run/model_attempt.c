@@ -70,7 +70,8 @@ static void resume_attempt(void *ctx)
 void cdr_model_attempt_init(cdr_model_call *call)
 {
     cdr_answer_init(&call->sink);
-    call->sink.on_delta = show_piece;
+    if (cdr_frame_is_heard(call->agent)) // else it never will be
+        call->sink.on_delta = show_piece;
     call->sink.ctx = call;
     call->paused.resume = resume_attempt;
     call->paused.ctx = call;
@@ -109,7 +110,7 @@ static cadre_status send_request(cdr_model_call *call, const cadre_http *http,
                                  .sink = &call->sink,
                                  .timeout_ms = model->times.timeout_ms,
                                  .idle_timeout_ms = model->times.idle_timeout_ms,
-                                 .is_full = is_full,
+                                 .is_full = call->sink.on_delta ? is_full : NULL,
                                  .on_done = on_done,
                                  .ctx = call};
     call->pending = 1;

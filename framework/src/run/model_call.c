@@ -149,28 +149,6 @@ static cadre_status reserve(cdr_model_call *call, const char *key, cadre_error *
 
 // --- Asking ---
 
-// Says whose call of which model failed, unless the text does; a script without a step
-// names the agent.
-static void name_failure(const cdr_model_call *call, cadre_error *failure)
-{
-    const cadre_error bare = *failure;
-    const cdr_replay *replay = call->frame->tree->replay;
-    bool is_of_script = call->model->is_scripted && call->request.script_step == NULL;
-    is_of_script |= replay != NULL && strcmp(replay->difference.text, bare.text) == 0;
-    if (call->frame->mark != CDR_MARK_NONE || is_of_script ||
-        bare.error_class == CADRE_CLASS_STORE || strncmp(bare.text, "agent '", 7) == 0)
-        return;
-    cadre_error_clear(failure);
-    if (strncmp(bare.text, "model '", 7) == 0)
-        cadre_fail_class(failure, bare.status, bare.error_class, bare.retryable,
-                         "agent '%s': %s", call->agent->name, bare.text);
-    else
-        cadre_fail_class(failure, bare.status, bare.error_class, bare.retryable,
-                         "agent '%s': model '%s': %s", call->agent->name,
-                         call->model->name, bare.text);
-    cdr_model_failover_name(call, failure);
-}
-
 // A call whose answer ends the program each time is not made for ever.
 static cadre_status check_restarts(const cdr_model_call *call, cadre_error *failure)
 {
@@ -222,7 +200,7 @@ static cadre_status get_answer(cdr_model_call *call, cadre_error *failure)
             status = attempt(call, failure);
         }
         if (status != CADRE_OK)
-            name_failure(call, failure);
+            cdr_model_failover_name(call, failure);
     }
     cdr_work_free(cdr_work_end(call->frame));
     return status;

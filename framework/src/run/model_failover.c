@@ -153,7 +153,7 @@ void cdr_model_failover_end(cdr_model_call *call)
         cdr_governor_cool(call->model->governor, 0, CADRE_CLASS_NONE);
 }
 
-void cdr_model_failover_name(const cdr_model_call *call, cadre_error *failure)
+static void name_others(const cdr_model_call *call, cadre_error *failure)
 {
     cdr_buf names = CDR_BUF_INIT;
     for (size_t i = 0; i < count(call); i++)
@@ -166,4 +166,24 @@ void cdr_model_failover_name(const cdr_model_call *call, cadre_error *failure)
         cdr_model_give_up(failure, why);
     }
     cdr_buf_fini(&names);
+}
+
+void cdr_model_failover_name(const cdr_model_call *call, cadre_error *failure)
+{
+    const cadre_error bare = *failure;
+    const cdr_replay *replay = call->frame->tree->replay;
+    bool is_of_script = call->model->is_scripted && call->request.script_step == NULL;
+    is_of_script |= replay != NULL && strcmp(replay->difference.text, bare.text) == 0;
+    if (call->frame->mark != CDR_MARK_NONE || is_of_script ||
+        bare.error_class == CADRE_CLASS_STORE || strncmp(bare.text, "agent '", 7) == 0)
+        return;
+    cadre_error_clear(failure);
+    if (strncmp(bare.text, "model '", 7) == 0)
+        cadre_fail_class(failure, bare.status, bare.error_class, bare.retryable,
+                         "agent '%s': %s", call->agent->name, bare.text);
+    else
+        cadre_fail_class(failure, bare.status, bare.error_class, bare.retryable,
+                         "agent '%s': model '%s': %s", call->agent->name,
+                         call->model->name, bare.text);
+    name_others(call, failure);
 }

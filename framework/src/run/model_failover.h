@@ -36,7 +36,8 @@ bool cdr_model_failover_next(cdr_model_call *call, const cadre_error *failure);
 // The call's model has answered: it cools no more.
 void cdr_model_failover_end(cdr_model_call *call);
 
-// Says which models were asked before the one whose failure that is.
+// Says whose call of which model failed, unless the text does (a script without a step
+// names the agent), and which models were asked before that one.
 void cdr_model_failover_name(const cdr_model_call *call, cadre_error *failure);
 
 #endif

@@ -6,6 +6,7 @@
 #include "run/options.h"
 #include "run/parts.h"
 #include "run/start.h"
+#include "run/stream_end.h"
 #include "tree/outbox.h"
 
 #include <stdio.h>

@@ -68,9 +68,6 @@ cadre_status cdr_run_detach(cadre_run *run, cadre_error *err);
 // Frees a run that is not under way. NULL ok.
 void cdr_run_destroy(cadre_run *run);
 
-// The last event of a run whose result is there.
-cadre_event cdr_run_end_event(const cadre_run *run);
-
 // Gives the root its thread. Errors: EBUSY.
 cadre_status cdr_run_launch(cadre_run *run, cadre_error *err);
 
