@@ -200,6 +200,78 @@ static void test_build__makes_agents_and_tools_of_functions(void)
     cadre_team_free(team);
 }
 
+static void test_build__agents_have_what_files_can_say(void)
+{
+    static const char order[] = "{\"type\": \"object\", \"required\": [\"order\"]}";
+    static const char *const names[] = {"one", "two", "three"};
+    cadre_error err = CADRE_ERROR_INIT;
+    cadre_team *team = cadre_team_new(runtime, "shop");
+    cadre_team_add_llm(
+        team, CADRE_LLM(.name = "one", .model = "openai/m", .input_schema = order));
+    cadre_team_add_function(team, CADRE_FUNCTION(.name = "two", .run = answer,
+                                                 .timeout_ms = 5, .quiet = true,
+                                                 .input_schema = order));
+    cadre_team_add_topology(team, "chain",
+                            CADRE_TOPOLOGY(.name = "three",
+                                           .members = CADRE_NAMES("one", "two"),
+                                           .input_schema = order));
+    CHECK_OK(cadre_team_seal(team, &err), &err);
+    CHECK_INT(cadre_team_find(team, "two")->timeout_ms, 5);
+    CHECK(cadre_team_find(team, "two")->quiet);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const cadre_agent *agent = cadre_team_find(team, names[i]);
+        const json_t *required =
+            json_object_get(cadre_agent_get_info(agent)->input_schema, "required");
+        CHECK_TEXT(json_string_value(json_array_get(required, 0)), "order");
+    }
+    cadre_team_free(team);
+    team = cadre_team_new(runtime, "shop");
+    cadre_team_add_llm(team, CADRE_LLM(.name = "one", .model = "openai/m",
+                                       .input_schema = "{\"required\": 1}"));
+    CHECK_PROBLEMS(team,
+                   "agent 'one': input_schema.required: expected an array of property "
+                   "names, got 1");
+}
+
+static void check_times(cdr_model_times own, cdr_model_times expected)
+{
+    CHECK_INT(own.timeout_ms, expected.timeout_ms);
+    CHECK_INT(own.idle_timeout_ms, expected.idle_timeout_ms);
+    CHECK_INT(own.max_attempts, expected.max_attempts);
+    CHECK_INT(own.backoff_ms, expected.backoff_ms);
+    CHECK_INT(own.max_backoff_ms, expected.max_backoff_ms);
+}
+
+static void test_build__models_have_times(void)
+{
+    cadre_team *team = cadre_team_new(runtime, "shop");
+    cadre_team_add_model(team, CADRE_MODEL(.name = "usual", .model = "openai/m"));
+    cadre_team_add_model(team, CADRE_MODEL(.name = "own", .model = "openai/m",
+                                           .timeout_ms = 5, .idle_timeout_ms = 4,
+                                           .retry = {3, 2}, .max_backoff_ms = 1));
+    check_times(team->models[0]->times,
+                (cdr_model_times){4, 500, 30000, 600000, 60000});
+    check_times(team->models[1]->times, (cdr_model_times){3, 2, 1, 5, 4});
+    cadre_team_free(team);
+    team = cadre_team_new(runtime, "shop");
+    cadre_team_add_model(team,
+                         CADRE_MODEL(.name = "m", .model = "openai/m", .timeout_ms = -1,
+                                     .idle_timeout_ms = 86400001, .retry = {101, -2},
+                                     .max_backoff_ms = -3));
+    cadre_team_add_llm(team, CADRE_LLM(.name = "one", .model = "m"));
+    CHECK_PROBLEMS(
+        team,
+        "model 'm': timeout_ms: expected 1 to 86400000, or 0 for the default, got -1",
+        "model 'm': idle_timeout_ms: expected 1 to 86400000, or 0 for the default, got "
+        "86400001",
+        "model 'm': retry.attempts: expected 1 to 100, or 0 for the default, got 101",
+        "model 'm': retry.backoff_ms: expected 1 to 86400000, or 0 for the default, "
+        "got "
+        "-2",
+        "model 'm': max_backoff_ms: expected 1 to 86400000, or 0 for the default, got "
+        "-3");
+}
+
 static void test_build__refuses_parameters_that_are_no_schema(void)
 {
     cadre_team *team = cadre_team_new(runtime, "shop");
@@ -374,6 +446,8 @@ static void test_build__orders_deep_nesting(void)
 
 static const CU_TestInfo tests[] = {
     CHECK_TEST(test_build__resolves_names_in_any_order),
+    CHECK_TEST(test_build__agents_have_what_files_can_say),
+    CHECK_TEST(test_build__models_have_times),
     CHECK_TEST(test_build__tells_what_comes_after_sealing),
     CHECK_TEST(test_build__tells_every_mistake),
     CHECK_TEST(test_build__checks_options_and_types),

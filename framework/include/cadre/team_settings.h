@@ -33,6 +33,7 @@ typedef struct cadre_llm {
     int max_history_tokens;    // of what was said, about; 0: no limit
     const char *output_schema; // JSON Schema that its answer must fit; NULL: any text
     cadre_budget budget;       // of each frame of it, with all that works for it
+    const char *input_schema;  // JSON Schema of what it is called with; NULL: a text
 } cadre_llm;
 
 #define CADRE_LLM(...)                                                                 \
@@ -52,6 +53,7 @@ typedef struct cadre_topology {
     const cadre_hooks *hooks;
     const char *output_schema;
     cadre_budget budget;
+    const char *input_schema;
 } cadre_topology;
 
 #define CADRE_TOPOLOGY(...)                                                            \
@@ -71,6 +73,9 @@ typedef struct cadre_function {
     const cadre_hooks *hooks;
     const char *output_schema;
     cadre_budget budget;
+    const char *input_schema;
+    int64_t timeout_ms;
+    bool quiet;
 } cadre_function;
 
 #define CADRE_FUNCTION(...)                                                            \
@@ -102,6 +107,10 @@ typedef struct cadre_model_settings {
     // Copied. NULL: nobody knows, and its calls are counted as unpriced; one of zeros
     // is that of a model which costs nothing.
     const cadre_price *price;
+    int64_t timeout_ms;      // of one attempt; 0: 10 minutes
+    int64_t idle_timeout_ms; // no byte for so long, once it answers; 0: 60 s
+    cadre_retry retry;       // 0: 4 attempts, and 500 ms, doubled each time ...
+    int64_t max_backoff_ms;  // ... up to this; 0: 30 s
 } cadre_model_settings;
 
 #define CADRE_MODEL(...)                                                               \

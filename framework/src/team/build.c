@@ -27,18 +27,48 @@ cdr_at cdr_at_part(cadre_team *team, const cdr_at *at, const char *format, ...)
     return part;
 }
 
-// A limit that was given; 0 for none and for what is told.
-static int checked_rate(cadre_model *model, int given, const char *field)
+// A setting of a model, from 1 to `most`; 0 for what is told.
+static int64_t checked(cadre_model *model, int64_t given, int64_t most,
+                       const char *field, const char *zero)
 {
-    if (given >= 0 && given <= CDR_MAX_RATE)
+    if (given >= 0 && given <= most)
         return given;
-    if (given == CADRE_UNLIMITED)
-        return 0;
     cdr_at place = cdr_at_part(model->team, &model->at, ": %s", field);
-    cdr_team_problem(model->team, &place, "expected 1 to %d, or 0 for no limit, got %d",
-                     CDR_MAX_RATE, given);
+    cdr_team_problem(model->team, &place, "expected 1 to %lld, or 0 for %s, got %lld",
+                     (long long)most, zero, (long long)given);
     model->is_flawed = true;
     return 0;
+}
+
+static int checked_rate(cadre_model *model, int given, const char *field)
+{
+    int limit = given == CADRE_UNLIMITED ? 0 : given;
+    return (int)checked(model, limit, CDR_MAX_RATE, field, "no limit");
+}
+
+#define A_DAY_MS INT64_C(86400000) // as in files
+
+static void set_times(cadre_model *model, const cadre_model_settings *given)
+{
+    cdr_model_times *times = &model->times;
+    int64_t attempts = times->max_attempts;
+    const struct {
+        const char *name;
+        int64_t given, most, *own;
+    } all[] = {
+        {"timeout_ms", given->timeout_ms, A_DAY_MS, &times->timeout_ms},
+        {"idle_timeout_ms", given->idle_timeout_ms, A_DAY_MS, &times->idle_timeout_ms},
+        {"retry.attempts", given->retry.attempts, CDR_MAX_ATTEMPTS, &attempts},
+        {"retry.backoff_ms", given->retry.backoff_ms, A_DAY_MS, &times->backoff_ms},
+        {"max_backoff_ms", given->max_backoff_ms, A_DAY_MS, &times->max_backoff_ms},
+    };
+    for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+        int64_t value =
+            checked(model, all[i].given, all[i].most, all[i].name, "the default");
+        if (value > 0)
+            *all[i].own = value;
+    }
+    times->max_attempts = (int)attempts;
 }
 
 static void set_fallbacks(cadre_model *model, cadre_names names)
@@ -97,6 +127,7 @@ void cadre_team_add_model(cadre_team *team, const cadre_model_settings *given)
     model->rpm = checked_rate(model, settings.rpm, "rpm");
     model->max_concurrency =
         checked_rate(model, settings.max_concurrency, "max_concurrency");
+    set_times(model, &settings);
     set_fallbacks(model, settings.fallback);
     set_price(model, settings.price);
     cdr_at place = cdr_at_part(team, &at, ": model");
@@ -145,7 +176,7 @@ void cadre_team_add_tool(cadre_team *team, const cadre_tool_settings *given)
         tool->info.description = cdr_team_text(team, settings.description);
     tool->function = settings.run;
     tool->function_ctx = settings.ctx;
-    tool->timeout_ms = cdr_building_time(team, settings.timeout_ms, 0, &at);
+    tool->timeout_ms = cdr_building_timeout(team, settings.timeout_ms, &at);
     tool->needs_approval = settings.needs_approval;
     tool->may_repeat = settings.may_repeat;
     set_parameters(tool, settings.parameters);

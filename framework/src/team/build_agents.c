@@ -25,16 +25,19 @@ static void set_output_key(cadre_agent *agent, const char *key)
     cdr_agent_set_output_key(agent, key, &place);
 }
 
-static void set_output_schema(cadre_agent *agent, const char *text)
+typedef void (*take_schema)(cadre_agent *agent, json_t *schema,
+                            const cdr_schema_origin *from);
+
+static void set_schema(cadre_agent *agent, const char *text, const char *part,
+                       take_schema take)
 {
     cadre_error err = CADRE_ERROR_INIT;
     if (!text)
         return;
-    cdr_at place = cdr_at_part(agent->team, &agent->at, ": output_schema");
+    cdr_at place = cdr_at_part(agent->team, &agent->at, ": %s", part);
     json_t *schema = cdr_json_parse(text, strlen(text), &err);
     if (schema) {
-        cdr_agent_set_output_schema_take(agent, schema,
-                                         &(cdr_schema_origin){.at = &place});
+        take(agent, schema, &(cdr_schema_origin){.at = &place});
         return;
     }
     cdr_team_problem(agent->team, &place, "%s", err.text);
@@ -74,6 +77,42 @@ static void set_budget(cadre_agent *agent, const cadre_budget *given)
     agent->budget_at =
         cdr_at_part(agent->team, &agent->at, ": budget.max_cost_usd_micros");
 }
+
+// What agents of every type may be given.
+typedef struct common_settings {
+    const char *description, *output_key, *input_schema, *output_schema;
+    const cadre_hooks *hooks;
+    cadre_retry retry;
+    cadre_budget budget;
+    int64_t timeout_ms;
+    bool quiet;
+} common_settings;
+
+static void set_common(cadre_agent *agent, const common_settings *given)
+{
+    cadre_team *team = agent->team;
+    if (given->description)
+        agent->info.description = cdr_team_text(team, given->description);
+    agent->timeout_ms = cdr_building_timeout(team, given->timeout_ms, &agent->at);
+    agent->quiet = given->quiet;
+    set_output_key(agent, given->output_key);
+    set_schema(agent, given->input_schema, "input_schema",
+               cdr_agent_set_input_schema_take);
+    set_schema(agent, given->output_schema, "output_schema",
+               cdr_agent_set_output_schema_take);
+    agent->hooks = cdr_building_hooks(team, given->hooks);
+    set_budget(agent, &given->budget);
+    agent->retry = checked_retry(team, given->retry, &agent->at);
+}
+
+// Takes them from a struct of the caller's, where they have the same names.
+#define COMMON(given)                                                                  \
+    (common_settings)                                                                  \
+    {                                                                                  \
+        (given).description, (given).output_key, (given).input_schema,                 \
+            (given).output_schema, (given).hooks, (given).retry, (given).budget,       \
+            (given).timeout_ms, (given).quiet                                          \
+    }
 
 // --- Options ---
 
@@ -189,21 +228,13 @@ cadre_agent *cadre_team_add_llm(cadre_team *team, const cadre_llm *given)
     cadre_agent *agent = start_agent(team, CDR_DEFAULT_AGENT_TYPE, llm.name);
     if (!agent)
         return NULL;
-    if (llm.description)
-        agent->info.description = cdr_team_text(team, llm.description);
+    set_common(agent, &COMMON(llm));
     set_ref(team, &agent->model_ref, llm.model, &agent->at, "model");
     set_ref(team, &agent->fallback_ref, llm.loop_fallback, &agent->at, "loop_fallback");
     cdr_building_add_names(team, &agent->tool_refs, &llm.tools, &agent->at, "tools");
     cdr_building_add_names(team, &agent->handoff_refs, &llm.handoffs, &agent->at,
                            "handoffs");
     agent->instructions_at = cdr_at_part(team, &agent->at, ": instructions");
-    agent->timeout_ms = cdr_building_time(team, llm.timeout_ms, 0, &agent->at);
-    agent->quiet = llm.quiet;
-    set_output_key(agent, llm.output_key);
-    set_output_schema(agent, llm.output_schema);
-    agent->hooks = cdr_building_hooks(team, llm.hooks);
-    set_budget(agent, &llm.budget);
-    agent->retry = checked_retry(team, llm.retry, &agent->at);
     set_llm_options(agent, &llm);
     return agent;
 }
@@ -220,18 +251,10 @@ cadre_agent *cadre_team_add_topology(cadre_team *team, const char *type,
     cadre_agent *agent = start_agent(team, type ? type : "", topology.name);
     if (!agent)
         return NULL;
-    if (topology.description)
-        agent->info.description = cdr_team_text(team, topology.description);
+    set_common(agent, &COMMON(topology));
     set_ref(team, &agent->entry_ref, topology.entry, &agent->at, "entry");
     cdr_building_add_names(team, &agent->member_refs, &topology.members, &agent->at,
                            "members");
-    agent->timeout_ms = cdr_building_time(team, topology.timeout_ms, 0, &agent->at);
-    agent->quiet = topology.quiet;
-    set_output_key(agent, topology.output_key);
-    set_output_schema(agent, topology.output_schema);
-    agent->hooks = cdr_building_hooks(team, topology.hooks);
-    set_budget(agent, &topology.budget);
-    agent->retry = checked_retry(team, topology.retry, &agent->at);
     set_agent_options(agent, topology.options);
     return agent;
 }
@@ -247,17 +270,11 @@ cadre_agent *cadre_team_add_function(cadre_team *team, const cadre_function *giv
     cadre_agent *agent = start_agent(team, CDR_FUNCTION_TYPE, function.name);
     if (!agent)
         return NULL;
-    if (function.description)
-        agent->info.description = cdr_team_text(team, function.description);
     if (!function.run)
         cdr_agent_problem(agent, ".run is missing");
     agent->function = function.run;
     agent->function_ctx = function.ctx;
-    set_output_key(agent, function.output_key);
-    set_output_schema(agent, function.output_schema);
-    agent->hooks = cdr_building_hooks(team, function.hooks);
-    set_budget(agent, &function.budget);
-    agent->retry = checked_retry(team, function.retry, &agent->at);
+    set_common(agent, &COMMON(function));
     cdr_building_add_names(team, &agent->member_refs, &function.members, &agent->at,
                            "members");
     cdr_building_add_names(team, &agent->handoff_refs, &function.handoffs, &agent->at,

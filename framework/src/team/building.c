@@ -68,16 +68,15 @@ void cdr_building_add_names(cadre_team *team, cdr_name_refs *refs,
     }
 }
 
-int64_t cdr_building_time(cadre_team *team, int64_t given, int64_t otherwise,
-                          const cdr_at *at)
+int64_t cdr_building_timeout(cadre_team *team, int64_t given, const cdr_at *at)
 {
     if (given >= 0)
-        return given > 0 ? given : otherwise;
+        return given;
     cdr_at place = cdr_at_part(team, at, ": timeout_ms");
     cdr_team_problem(team, &place,
                      "expected at least 1, or 0 for the default, got %lld",
                      (long long)given);
-    return otherwise;
+    return 0;
 }
 
 // --- Options ---

@@ -29,9 +29,8 @@ void cdr_building_add_names(cadre_team *team, cdr_name_refs *refs,
                             const cadre_names *names, const cdr_at *at,
                             const char *part);
 
-// A timeout that was given, or `otherwise` for 0 and what is told.
-int64_t cdr_building_time(cadre_team *team, int64_t given, int64_t otherwise,
-                          const cdr_at *at);
+// A timeout that was given; 0 for none and for what is told.
+int64_t cdr_building_timeout(cadre_team *team, int64_t given, const cdr_at *at);
 
 // The reports of a check of options, with the place of what they belong to.
 typedef struct cdr_options_check {

@@ -46,7 +46,7 @@ typedef struct cdr_partial {
     bool agents, models, tools, inputs;
 } cdr_partial;
 
-#define CDR_MAX_ATTEMPTS 100 // of a call of an agent
+#define CDR_MAX_ATTEMPTS 100 // of a call of an agent or a model
 
 struct cadre_agent {
     cadre_agent_info info;
