@@ -75,6 +75,7 @@ static void read_usage(cadre_scan *scan, const cdr_anthropic_reading *to)
                                .cached_input_tokens = reader->read,
                                .reasoning_tokens = reader->reasoning};
     cadre_sink_usage(to->sink, &usage);
+    cadre_sink_cache_written(to->sink, reader->written);
 }
 
 // --- The end ---
@@ -145,9 +146,7 @@ static cadre_status finish(const cdr_anthropic_reading *to, const ending *end)
 static void end_message(const cdr_anthropic_reading *to)
 {
     cdr_anthropic_end_block(to);
-    if (!to->reader->has_finish && to->reader->has_content)
-        cadre_sink_finish(to->sink, CADRE_FINISH_STOP);
-    cadre_sink_end(to->sink);
+    cadre_sink_end_finished(to->sink);
 }
 
 // --- A whole message ---
@@ -309,8 +308,6 @@ cadre_status cdr_anthropic_body(const void *state, const cadre_http_body *body,
         return status;
     if (!cadre_scan_is_done(&scan) || (!reader.has_content && !reader.has_finish))
         return cadre_fail_answer(err, "a message", &scan, body->data, body->len);
-    if (!reader.has_finish) // whole JSON is a whole answer
-        cadre_sink_finish(sink, CADRE_FINISH_STOP);
-    cadre_sink_end(sink);
+    cadre_sink_end_finished(sink); // whole JSON is a whole answer
     return CADRE_OK;
 }

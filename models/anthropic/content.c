@@ -175,16 +175,17 @@ static void append_items(cadre_http *http, cadre_turn_items *list, int64_t end)
 // Appends a piece of text, unless it is blank: that would be refused.
 static bool append_piece(cadre_http *http, const char *text, size_t len)
 {
-    if (strspn(text, " \t\r\n") >= len)
-        return false;
     char *piece = strndup(text, len);
-    cadre_http_append_text(http, "{\"type\":\"text\",\"text\":");
-    cadre_http_append_string(http, piece ? piece : "");
-    cadre_http_append_text(http, "},");
+    bool is_blank = piece && cadre_wire_is_blank(piece);
     if (!piece)
         cadre_http_fail(http);
+    if (!is_blank) {
+        cadre_http_append_text(http, "{\"type\":\"text\",\"text\":");
+        cadre_http_append_string(http, piece ? piece : "");
+        cadre_http_append_text(http, "},");
+    }
     free(piece);
-    return true;
+    return !is_blank;
 }
 
 // Appends the items in front of the text and in it, each behind what was said before.

@@ -197,15 +197,7 @@ static void write_tool(const writer *to, const cadre_tool_info *tool)
     cadre_http_append_text(http, "{\"name\":\"");
     cadre_http_append_text(http, name);
     cadre_http_append_text(http, "\"");
-    if (tool->description && !cadre_wire_is_blank(tool->description)) {
-        cadre_http_append_text(http, ",\"description\":");
-        cadre_http_append_string(http, tool->description);
-    }
-    cadre_http_append_text(http, ",\"input_schema\":");
-    if (tool->parameters)
-        cadre_http_append_json(http, tool->parameters);
-    else
-        cadre_http_append_text(http, "{\"type\":\"object\",\"properties\":{}}");
+    cadre_wire_tool(http, tool, "input_schema");
 }
 
 static void write_tools(const writer *to)

@@ -90,6 +90,7 @@ typedef enum outcome {
     OUTCOME_STOP,
     OUTCOME_LENGTH,
     OUTCOME_FILTERED,
+    OUTCOME_CALL,    // of a tool that there is not
     OUTCOME_REFUSED, // the same request would fail again
     OUTCOME_BAD      // the model often does better the second time
 } outcome;
@@ -114,6 +115,7 @@ static outcome outcome_of(cadre_scan_text reason)
         {"IMAGE_SAFETY", OUTCOME_FILTERED},
         {"IMAGE_RECITATION", OUTCOME_FILTERED},
         {"IMAGE_PROHIBITED_CONTENT", OUTCOME_FILTERED},
+        {"UNEXPECTED_TOOL_CALL", OUTCOME_CALL},
         {"MISSING_THOUGHT_SIGNATURE", OUTCOME_REFUSED},
     };
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
@@ -142,13 +144,17 @@ static cadre_status finish(const chunk *from)
     if (from->finish.len == 0 ||
         cadre_scan_is(from->finish, "FINISH_REASON_UNSPECIFIED"))
         return CADRE_OK;
-    switch (outcome_of(from->finish)) {
+    outcome found = outcome_of(from->finish);
+    if (found == OUTCOME_CALL) // when it came, the model is told that there is none
+        found = cadre_sink_call_count(to->sink) > 0 ? OUTCOME_STOP : OUTCOME_BAD;
+    switch (found) {
     case OUTCOME_FILTERED:
         return fail_stopped(from, CADRE_CLASS_CONTENT_FILTER, false,
                             "the provider's content filter stopped the answer");
     case OUTCOME_REFUSED:
         return fail_stopped(from, CADRE_CLASS_INVALID_REQUEST, false,
                             "the provider refused the request");
+    case OUTCOME_CALL:
     case OUTCOME_BAD:
         return fail_stopped(from, CADRE_CLASS_BAD_RESPONSE, true,
                             "the provider broke off the answer");
@@ -257,15 +263,6 @@ static cadre_status read_chunk(cadre_scan *scan, const cdr_gemini_reading *to)
 
 // --- Events and bodies ---
 
-// Whoever says that nothing follows and gives no reason, after text or a call, has
-// finished.
-static void end_stream(const cdr_gemini_reading *to)
-{
-    if (!to->reader->has_finish && to->reader->has_content)
-        cadre_sink_finish(to->sink, CADRE_FINISH_STOP);
-    cadre_sink_end(to->sink);
-}
-
 cadre_status cdr_gemini_event(const void *state, void *reader,
                               const cadre_sse_event *event, cadre_sink *sink,
                               cadre_error *err)
@@ -278,7 +275,7 @@ cadre_status cdr_gemini_event(const void *state, void *reader,
     if (!cadre_sse_event_data(event, &data, &len))
         return CADRE_OK;
     if (cadre_sse_data_is_done(data, len)) {
-        end_stream(&to);
+        cadre_sink_end_finished(sink);
         return CADRE_OK;
     }
     cadre_scan_init(&scan, data, len);
@@ -322,6 +319,6 @@ cadre_status cdr_gemini_body(const void *state, const cadre_http_body *body,
     if (!cadre_scan_is_done(&scan) || (!reader.has_content && !reader.has_finish))
         return cadre_fail_answer(err, "generated content", &scan, body->data,
                                  body->len);
-    end_stream(&to); // whole JSON is a whole answer
+    cadre_sink_end_finished(sink); // whole JSON is a whole answer
     return CADRE_OK;
 }

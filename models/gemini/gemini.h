@@ -41,6 +41,9 @@ cadre_status cdr_gemini_event(const void *state, void *reader,
 cadre_status cdr_gemini_body(const void *state, const cadre_http_body *body,
                              cadre_sink *sink, cadre_error *err);
 
+// Appends a schema as the provider takes it; what fits the one fits the other.
+void cdr_gemini_append_schema(cadre_http *http, const json_t *schema);
+
 // Reads one part of a content that `scan` stands before.
 cadre_status cdr_gemini_read_part(const cdr_gemini_reading *to, cadre_scan *scan);
 

@@ -364,7 +364,7 @@ static void write_tools(const writer *to)
         }
         if (tool->parameters) {
             cadre_http_append_text(http, ",\"parametersJsonSchema\":");
-            cadre_http_append_json(http, tool->parameters);
+            cdr_gemini_append_schema(http, tool->parameters);
         }
         cadre_http_append_text(http, "}");
     }
@@ -387,7 +387,7 @@ static void write_generation(const writer *to)
         cadre_http_append_text(to->http, made[1] ? "," : "");
         cadre_http_append_text(to->http, "\"responseMimeType\":\"application/json\","
                                          "\"responseJsonSchema\":");
-        cadre_http_append_json(to->http, schema);
+        cdr_gemini_append_schema(to->http, schema);
     }
     cadre_http_append_text(to->http, "}");
 }

@@ -36,15 +36,19 @@ static bool bookmark(cadre_scan *scan, cadre_scan_type type, cadre_scan *out)
     return is_it;
 }
 
-static void read_usage_details(cadre_scan *scan, cadre_usage *usage)
+static void read_usage_details(cadre_scan *scan, cadre_usage *usage, cadre_sink *sink)
 {
+    int64_t n_written;
     cadre_scan_text key;
     if (!cadre_scan_object(scan))
         return;
     while (cadre_scan_key(scan, &key)) {
         if (cadre_scan_is(key, "cached_tokens"))
             cadre_scan_integer(scan, &usage->cached_input_tokens);
-        else if (cadre_scan_is(key, "reasoning_tokens"))
+        else if (cadre_scan_is(key, "cache_write_tokens")) { // OpenRouter
+            if (cadre_scan_integer(scan, &n_written))
+                cadre_sink_cache_written(sink, n_written);
+        } else if (cadre_scan_is(key, "reasoning_tokens"))
             cadre_scan_integer(scan, &usage->reasoning_tokens);
         else
             cadre_scan_skip(scan);
@@ -71,7 +75,7 @@ static void read_usage(cadre_scan *scan, cadre_sink *sink)
             cadre_scan_integer(scan, &usage.cached_input_tokens);
         else if (cadre_scan_is(key, "prompt_tokens_details") ||
                  cadre_scan_is(key, "completion_tokens_details"))
-            read_usage_details(scan, &usage);
+            read_usage_details(scan, &usage, sink);
         else
             cadre_scan_skip(scan);
     }

@@ -292,15 +292,7 @@ static void write_tools(const writer *to)
                                "{\"type\":\"function\",\"function\":{\"name\":\"");
         cadre_http_append_name(http, tool->name);
         cadre_http_append_text(http, "\"");
-        if (tool->description && !cadre_wire_is_blank(tool->description)) {
-            cadre_http_append_text(http, ",\"description\":");
-            cadre_http_append_string(http, tool->description);
-        }
-        cadre_http_append_text(http, ",\"parameters\":");
-        if (tool->parameters)
-            cadre_http_append_json(http, tool->parameters);
-        else
-            cadre_http_append_text(http, "{\"type\":\"object\",\"properties\":{}}");
+        cadre_wire_tool(http, tool, "parameters");
         cadre_http_append_text(http, "}}");
     }
     if (request->n_tools > 0) {

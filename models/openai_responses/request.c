@@ -150,6 +150,19 @@ static void append_text(cadre_http *http, const char *text)
     cadre_http_append_text(http, "}]}");
 }
 
+// Appends a piece of text, unless it is blank.
+static bool append_piece(cadre_http *http, const char *text, size_t len)
+{
+    char *piece = strndup(text, len);
+    bool is_blank = piece && cadre_wire_is_blank(piece);
+    if (!piece)
+        cadre_http_fail(http);
+    if (!is_blank)
+        append_text(http, piece ? piece : "");
+    free(piece);
+    return !is_blank;
+}
+
 // Appends the items in front of the text and in it, each behind what was said before;
 // blanks alone are no message. Returns how much of the text that was.
 static size_t append_begun(cadre_http *http, cadre_turn_items *list, const char *text)
@@ -158,14 +171,8 @@ static size_t append_begun(cadre_http *http, cadre_turn_items *list, const char 
     cadre_turn_items before = *list;
     cadre_turn_item own;
     while (cadre_turn_items_next(list, &own) && own.is_in_text) {
-        if (own.n_text > n + strspn(text + n, " \t\r\n")) {
-            char *piece = strndup(text + n, own.n_text - n);
-            append_text(http, piece ? piece : "");
-            if (!piece)
-                cadre_http_fail(http);
-            free(piece);
+        if (own.n_text > n && append_piece(http, text + n, own.n_text - n))
             n = own.n_text;
-        }
         cadre_http_append_text(http, ",");
         cadre_http_append(http, own.json.data, own.json.len);
         before = *list;
@@ -249,15 +256,7 @@ static void write_tools(const writer *to)
         cadre_http_append_text(http, "{\"type\":\"function\",\"name\":\"");
         cadre_http_append_name(http, tool->name);
         cadre_http_append_text(http, "\",\"strict\":false");
-        if (tool->description && !cadre_wire_is_blank(tool->description)) {
-            cadre_http_append_text(http, ",\"description\":");
-            cadre_http_append_string(http, tool->description);
-        }
-        cadre_http_append_text(http, ",\"parameters\":");
-        if (tool->parameters)
-            cadre_http_append_json(http, tool->parameters);
-        else
-            cadre_http_append_text(http, "{\"type\":\"object\",\"properties\":{}}");
+        cadre_wire_tool(http, tool, "parameters");
         cadre_http_append_text(http, "}");
     }
     if (request->n_tools > 0)

@@ -121,6 +121,8 @@ static void check_usage(format *of, const wire_usage *wanted)
         const cadre_usage *usage = &of->reading.sink.usage;
         CHECK_INT(usage->input_tokens, wanted->input);
         CHECK_INT(usage->cached_input_tokens, wanted->cached);
+        if (wanted->written >= 0)
+            CHECK_INT(of->reading.sink.n_cache_written, wanted->written);
         CHECK_INT(usage->output_tokens, wanted->output);
         CHECK_INT(usage->reasoning_tokens, wanted->reasoning);
     }
@@ -131,7 +133,8 @@ static void check_usage(format *of, const wire_usage *wanted)
 
 static void check_usages(format *of)
 {
-    const wire_usage same = {"the claim", of->table->claims[WIRE_USAGE], 10, 3, 4, 2};
+    const wire_usage same = {
+        "the claim", of->table->claims[WIRE_USAGE], 10, 3, -1, 4, 2};
     check_usage(of, &same);
     for (size_t i = 0; i < of->table->n_usages; i++)
         check_usage(of, &of->table->usages[i]);

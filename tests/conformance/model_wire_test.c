@@ -6,6 +6,8 @@
 
 #include "support/check.h"
 #include "support/model_call.h"
+#include "support/request_rules.h"
+#include "support/wire_request.h"
 #include "support/wire_table.h"
 #include "team/kinds.h"
 
@@ -177,6 +179,37 @@ static void test_model_wire__an_error_status_always_fails(void)
     for_each_format(check_error_bodies);
 }
 
+// What a tool takes is told whole, however little of it may stand in its schema.
+static void check_tools(const cadre_model_ops *ops, void *state)
+{
+    (void)state;
+    json_t *parameters = json_loads(
+        "{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"string\"},\"b\":{"
+        "\"$ref\":\"#/$defs/d\",\"description\":\"beside\"}},\"anyOf\":[{"
+        "\"required\":[\"a\"]},{\"properties\":{\"only_here\":{\"type\":\"integer\"}},"
+        "\"required\":[\"only_here\"]}],\"$defs\":{\"d\":{\"type\":\"number\"}}}",
+        0, NULL);
+    const cadre_tool_info tool = {"add", "Adds.", parameters};
+    const wire_request request = {.provider = ops->provider,
+                                  .messages = &asked,
+                                  .n_messages = 1,
+                                  .tools = &tool,
+                                  .n_tools = 1};
+    char *body = wire_request_encode(&request, NULL);
+    request_rules_check(ops->provider, body);
+    CHECK_CONTAINS(body, "Adds.");
+    CHECK_CONTAINS(body, "\"only_here\":{\"type\":\"integer\"}");
+    CHECK_CONTAINS(body, "beside");
+    CHECK_CONTAINS(body, "anyOf");
+    free(body);
+    json_decref(parameters);
+}
+
+static void test_model_wire__tools_are_told_as_the_provider_takes_them(void)
+{
+    for_each_format(check_tools);
+}
+
 static uint32_t next_random(uint32_t *state)
 {
     *state = *state * 1664525U + 1013904223U;
@@ -263,6 +296,7 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_model_wire__every_table_is_complete),
     CHECK_TEST(test_model_wire__requests_are_json_and_hide_the_key),
     CHECK_TEST(test_model_wire__an_error_status_always_fails),
+    CHECK_TEST(test_model_wire__tools_are_told_as_the_provider_takes_them),
     CHECK_TEST(test_model_wire__garbage_is_refused_and_never_crashes),
     CU_TEST_INFO_NULL,
 };

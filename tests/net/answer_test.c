@@ -61,8 +61,8 @@ static void test_answer__without_a_finish_is_truncated_whatever_came(void)
 
 static void test_answer__nothing_said_is_empty(void)
 {
-    static const char *const texts[] = {"", " \n\t\r"};
-    for (size_t i = 0; i < 2; i++) {
+    static const char *const texts[] = {"", " \n\t\r", "\u00a0\u3000"};
+    for (size_t i = 0; i < 3; i++) {
         cadre_sink sink;
         bool retryable;
         cdr_answer_init(&sink);
@@ -74,10 +74,17 @@ static void test_answer__nothing_said_is_empty(void)
     }
 }
 
-static void test_answer__reasoning_alone_is_an_answer(void)
+static void test_answer__thoughts_alone_are_only_the_start_of_one(void)
 {
     cadre_sink sink;
     cadre_error err = CADRE_ERROR_INIT;
+    bool retryable;
+    cdr_answer_init(&sink);
+    cadre_sink_reasoning(&sink, "hm", 2);
+    cadre_sink_finish(&sink, CADRE_FINISH_STOP);
+    CHECK_INT(settle_class(&sink, &retryable), CADRE_CLASS_EMPTY_RESPONSE);
+    CHECK(retryable);
+    cdr_answer_fini(&sink);
     cdr_answer_init(&sink);
     cadre_sink_reasoning(&sink, "hm", 2);
     cadre_sink_finish(&sink, CADRE_FINISH_LENGTH);
@@ -400,7 +407,7 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_answer__text_with_a_finish_is_whole),
     CHECK_TEST(test_answer__without_a_finish_is_truncated_whatever_came),
     CHECK_TEST(test_answer__nothing_said_is_empty),
-    CHECK_TEST(test_answer__reasoning_alone_is_an_answer),
+    CHECK_TEST(test_answer__thoughts_alone_are_only_the_start_of_one),
     CHECK_TEST(test_answer__content_filter_is_an_error_even_with_calls),
     CHECK_TEST(test_answer__calls_decide_over_stop_and_their_absence_too),
     CHECK_TEST(test_answer__length_drops_calls_that_may_be_cut),

@@ -16,6 +16,7 @@ static const char *const texts[] = {
     "hello",
     "",
     " \n\t",
+    "\u00a0\u2003\u3000",
     "a \"quoted\" \\ back\\slash / and {braces}",
     "line\r\nline\n",
     "bell \x07 escape \x1b[31m delete \x7f",

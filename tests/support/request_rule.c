@@ -28,7 +28,16 @@ const char *rule_text(const json_t *object, const char *key)
 
 bool rule_check_spoken(const char *text)
 {
-    return CHECK(text[strspn(text, " \t\r\n")] != '\0');
+    static const char *const wide[] = {"\u00a0", "\u2003", "\u2028", "\u3000"};
+    size_t n = 1;
+    while (n > 0) {
+        n = strspn(text, " \t\r\n\v\f");
+        for (size_t i = 0; i < sizeof wide / sizeof wide[0] && n == 0; i++)
+            if (strncmp(text, wide[i], strlen(wide[i])) == 0)
+                n = strlen(wide[i]);
+        text += n;
+    }
+    return CHECK(text[0] != '\0');
 }
 
 bool rule_check_name(const char *name)
@@ -70,9 +79,21 @@ bool rule_check_answered(rule_calls *calls)
     return is_good;
 }
 
+// OpenAI and Anthropic take nothing at the top that is about more than properties.
+static bool check_top(const json_t *parameters)
+{
+    static const char *const refused[] = {"anyOf", "oneOf", "allOf",
+                                          "not",   "enum",  "const"};
+    bool is_good = true;
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++)
+        is_good = CHECK(json_object_get(parameters, refused[i]) == NULL) && is_good;
+    return is_good;
+}
+
 bool rule_check_tool(json_t *names, const char *name, const json_t *parameters)
 {
-    return rule_check_name(name) && CHECK(json_object_get(names, name) == NULL) &&
+    return check_top(parameters) && rule_check_name(name) &&
+           CHECK(json_object_get(names, name) == NULL) &&
            CHECK(json_object_set_new(names, name, json_true()) == 0) &&
            CHECK_TEXT(rule_text(parameters, "type"), "object");
 }

@@ -8,7 +8,10 @@
 //    user one is of results. Each call has an id of its own, a name, and an object.
 // 4. A signature stands at the place where it came.
 // 5. The system text is not blank; functions have names of their own.
+// 6. In a schema nothing stands beside a reference.
 #include "support/request_rule.h"
+
+#include "base/json_iterable.h"
 
 #include "support/check.h"
 
@@ -132,6 +135,26 @@ static bool check_content(contents *c, const json_t *content)
     return is_good;
 }
 
+// Beside a reference stands nothing, but what begins with `$`.
+static bool check_references(const json_t *schema)
+{
+    const char *key = NULL;
+    json_t *value = NULL;
+    size_t i = 0;
+    bool is_reference = json_is_string(json_object_get(schema, "$ref"));
+    bool is_good = true;
+    json_object_foreach(cdr_json_iterable(schema), key, value)
+    {
+        is_good =
+            is_good && CHECK(!is_reference || key[0] == '$') && check_references(value);
+    }
+    json_array_foreach(schema, i, value)
+    {
+        is_good = is_good && check_references(value);
+    }
+    return is_good;
+}
+
 static bool check_tools(const json_t *tools)
 {
     json_t *names = json_object();
@@ -145,7 +168,8 @@ static bool check_tools(const json_t *tools)
         is_good = rule_check_name(name) &&
                   CHECK(json_object_get(names, name) == NULL) &&
                   CHECK(json_object_set_new(names, name, json_true()) == 0) &&
-                  (!schema || CHECK_TEXT(rule_text(schema, "type"), "object"));
+                  (!schema || (CHECK_TEXT(rule_text(schema, "type"), "object") &&
+                               check_references(schema)));
     }
     json_decref(names);
     return is_good;
@@ -163,8 +187,11 @@ bool rules_gemini(const json_t *body)
     const json_t *list = json_object_get(body, "contents");
     contents c = {.before = CONTENT_NONE};
     rule_calls_init(&c.calls);
-    bool is_good = check_tools(json_object_get(body, "tools")) &&
-                   check_system(json_object_get(body, "systemInstruction"));
+    const json_t *generation = json_object_get(body, "generationConfig");
+    bool is_good =
+        check_tools(json_object_get(body, "tools")) &&
+        check_references(json_object_get(generation, "responseJsonSchema")) &&
+        check_system(json_object_get(body, "systemInstruction"));
     for (size_t i = 0; i < json_array_size(list) && is_good; i++)
         is_good = check_content(&c, json_array_get(list, i));
     is_good = is_good && rule_check_answered(&c.calls) &&

@@ -60,7 +60,9 @@ typedef struct wire_row {
 typedef struct wire_usage {
     const char *what;
     const char *events;
-    int input, cached, output, reasoning;
+    int input, cached;
+    int written; // into a cache; -1: any
+    int output, reasoning;
 } wire_usage;
 
 typedef struct wire_table {

@@ -177,12 +177,12 @@ static const wire_usage usages[] = {
      START SAID("0", "a")
          COUNTS("{\"input_tokens\":7,\"cache_read_input_tokens\":4,"
                 "\"cache_creation_input_tokens\":2,\"output_tokens\":3}"),
-     13, 4, 3, 0},
-    {"nothing at the end", START SAID("0", "a") COUNTS("null"), 5, 0, 1, 0},
+     13, 4, 2, 3, 0},
+    {"nothing at the end", START SAID("0", "a") COUNTS("null"), 5, 0, 0, 1, 0},
     {"nulls and numbers with a point",
      START SAID("0", "a") COUNTS("{\"input_tokens\":null,\"output_tokens\":3.0,"
                                  "\"cache_read_input_tokens\":null}"),
-     5, 0, 3, 0},
+     5, 0, 0, 3, 0},
 };
 
 const wire_table wire_table_anthropic =

@@ -90,6 +90,9 @@ static const wire_row rows[] = {
      "bad_response|1", NULL},
     {"a call of a tool that there is not", STOP("UNEXPECTED_TOOL_CALL"),
      "bad_response|1", NULL},
+    {"a call of a tool that there is not, beside its reason",
+     CHUNK(CONTENT(CALL("f", "")) ",\"finishReason\":\"UNEXPECTED_TOOL_CALL\""),
+     "||tool_calls|* f {};", NULL},
     {"recitation", PARTS(TEXT("a")) STOP("RECITATION"), "content_filter|0", NULL},
     {"a language that it does not speak", STOP("LANGUAGE"), "content_filter|0", NULL},
     {"personal data", STOP("SPII"), "content_filter|0", NULL},
@@ -130,16 +133,16 @@ static const wire_usage usages[] = {
     {"in two chunks",
      HELLO COUNTS("\"promptTokenCount\":9,\"cachedContentTokenCount\":3")
          COUNTS("\"promptTokenCount\":0,\"candidatesTokenCount\":4") STOP("STOP"),
-     9, 3, 4, 0},
+     9, 3, 0, 4, 0},
     {"more and more",
      HELLO COUNTS("\"promptTokenCount\":9,\"candidatesTokenCount\":1")
          COUNTS("\"promptTokenCount\":9,\"candidatesTokenCount\":4,"
                 "\"toolUsePromptTokenCount\":2,\"thoughtsTokenCount\":5") STOP("STOP"),
-     11, 0, 9, 5},
+     11, 0, 0, 9, 5},
     {"what the candidates took is the rest",
      HELLO COUNTS("\"promptTokenCount\":9,\"thoughtsTokenCount\":2,"
                   "\"totalTokenCount\":15") STOP("STOP"),
-     9, 0, 6, 2},
+     9, 0, 0, 6, 2},
 };
 
 const wire_table wire_table_gemini = {

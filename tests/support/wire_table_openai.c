@@ -284,6 +284,14 @@ static const wire_row rows[] = {
 #define ERROR(code)                                                                    \
     "{\"error\":{\"message\":\"m\",\"type\":\"" code "\",\"code\":\"" code "\"}}\n"
 
+static const wire_usage usages[] = {
+    {"what was put into a cache",
+     HELLO STOP("stop") "{\"choices\":[],\"usage\":{\"prompt_tokens\":9,"
+                        "\"completion_tokens\":4,\"prompt_tokens_details\":{"
+                        "\"cached_tokens\":3,\"cache_write_tokens\":5}}}\n",
+     9, 3, 5, 4, 0},
+};
+
 const wire_table wire_table_openai = {
     .provider = "openai",
     .nth_call = CALL("\"index\":@," FUNCTION("f", "{}")),
@@ -334,6 +342,8 @@ const wire_table wire_table_openai = {
             [WIRE_TOO_MANY] = ERROR("rate_limit_exceeded"),
             [WIRE_BUSY] = ERROR("service_unavailable"),
         },
+    .usages = usages,
+    .n_usages = sizeof(usages) / sizeof(usages[0]),
     .rows = rows,
     .n_rows = sizeof(rows) / sizeof(rows[0]),
 };

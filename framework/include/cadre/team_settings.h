@@ -88,6 +88,7 @@ typedef struct cadre_price {
     int64_t input_usd_micros;
     int64_t output_usd_micros;       // reasoning included
     int64_t cached_input_usd_micros; // 0: as input
+    int64_t cache_write_usd_micros; // of input put into a provider's cache; 0: as input
 } cadre_price;
 
 #define CADRE_PRICE(...)                                                               \

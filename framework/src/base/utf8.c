@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#define MAX_BLANK 3 // bytes of white space
+
 // The range of the second byte depends on the first: that rules out long forms,
 // surrogates and what is beyond U+10FFFF.
 static bool is_second(unsigned char first, unsigned char second)
@@ -77,6 +79,40 @@ size_t cdr_utf8_prefix(const char *data, size_t len)
         at += n;
     }
     return at;
+}
+
+// How many bytes the white space at `data` has; 0: none stands there.
+static size_t blank_at(const char *data, size_t len)
+{
+    uint32_t code;
+    if (len > 0 && (unsigned char)data[0] < 0x80)
+        return data[0] == ' ' || (data[0] >= '\t' && data[0] <= '\r');
+    size_t n = len > 0 ? cdr_utf8_decode(data, len, &code) : 0;
+    bool is_blank =
+        n > 0 && (code == 0x85 || code == 0xA0 || code == 0x1680 ||
+                  (code >= 0x2000 && code <= 0x200A) || code == 0x2028 ||
+                  code == 0x2029 || code == 0x202F || code == 0x205F || code == 0x3000);
+    return is_blank ? n : 0;
+}
+
+bool cdr_utf8_is_blank(const char *data, size_t len)
+{
+    size_t n = 1;
+    for (size_t at = 0; at < len && n > 0; at += n)
+        n = blank_at(data + at, len - at);
+    return n > 0;
+}
+
+size_t cdr_utf8_trimmed(const char *data, size_t len)
+{
+    size_t n = 1;
+    while (len > 0 && n > 0) {
+        n = 0;
+        for (size_t size = 1; size <= MAX_BLANK && size <= len && n == 0; size++)
+            n = blank_at(data + len - size, size) == size ? size : 0;
+        len -= n;
+    }
+    return len;
 }
 
 void cdr_utf8_append(cdr_buf *buf, const char *data, size_t len)

@@ -29,6 +29,13 @@ cdr_utf8_verdict cdr_utf8_next(const char *data, size_t len, size_t *n);
 // Returns how many bytes from the start are whole characters.
 size_t cdr_utf8_prefix(const char *data, size_t len);
 
+// Is there nothing but white space, ASCII's or another of Unicode's? No provider takes
+// that for a text.
+bool cdr_utf8_is_blank(const char *data, size_t len);
+
+// Returns how long the text is without white space at its end.
+size_t cdr_utf8_trimmed(const char *data, size_t len);
+
 // Appends text with every bad byte, also a cut character at the end, replaced.
 void cdr_utf8_append(cdr_buf *buf, const char *data, size_t len);
 

@@ -88,6 +88,7 @@ void cdr_answer_clear(cadre_sink *sink)
     cdr_buf_clear(&sink->items);
     cdr_buf_clear(&sink->item);
     sink->usage = (cadre_usage){0};
+    sink->n_cache_written = 0;
     sink->finish = CADRE_FINISH_NONE;
     sink->ended = false;
     sink->failed = false;
@@ -463,6 +464,12 @@ void cadre_sink_usage(cadre_sink *sink, const cadre_usage *usage)
                       .reasoning_tokens = plausible(usage->reasoning_tokens)};
 }
 
+void cadre_sink_cache_written(cadre_sink *sink, int64_t n_tokens)
+{
+    if (sink)
+        sink->n_cache_written = plausible(n_tokens);
+}
+
 static bool is_cut(cadre_finish finish)
 {
     return finish == CADRE_FINISH_LENGTH || finish == CADRE_FINISH_CONTENT_FILTER;
@@ -498,10 +505,7 @@ void cadre_sink_end_finished(cadre_sink *sink)
 
 static bool is_blank(const cdr_buf *buf)
 {
-    for (size_t i = 0; i < buf->len; i++)
-        if (!strchr(" \t\r\n", buf->data[i]))
-            return false;
-    return true;
+    return cdr_utf8_is_blank(cdr_buf_text(buf), buf->len);
 }
 
 static bool has_id(const cadre_sink *sink, const char *id, size_t n_calls)
@@ -582,8 +586,10 @@ static void close_items(cadre_sink *sink)
 static cadre_status check_not_empty(const cadre_sink *sink, bool was_cut,
                                     cadre_error *err)
 {
-    if (sink->n_calls > 0 || !is_blank(&sink->text) || !is_blank(&sink->reasoning))
+    if (sink->n_calls > 0 || !is_blank(&sink->text))
         return CADRE_OK;
+    if (sink->finish == CADRE_FINISH_LENGTH && !is_blank(&sink->reasoning))
+        return CADRE_OK; // a part of an answer
     if (was_cut)
         return cadre_fail_class(err, CADRE_EIO, CADRE_CLASS_EMPTY_RESPONSE, false,
                                 "the answer reached its length limit inside a tool "

@@ -29,9 +29,10 @@ struct cadre_sink {
     cdr_buf text, reasoning;
     cdr_answer_call *calls;
     size_t n_calls;
-    cdr_buf items;     // a JSON list without its last bracket; empty: none
-    cdr_buf item;      // one that is not ended yet
-    cadre_usage usage; // model_calls and tool_calls are not used here
+    cdr_buf items;           // a JSON list without its last bracket; empty: none
+    cdr_buf item;            // one that is not ended yet
+    cadre_usage usage;       // model_calls and tool_calls are not used here
+    int64_t n_cache_written; // of its input_tokens
     cadre_finish finish;
     bool ended;                           // the end marker was seen
     bool failed;                          // no memory
@@ -54,7 +55,7 @@ void cdr_answer_clear(cadre_sink *sink); // before another attempt
 size_t cdr_answer_size(const cadre_sink *sink);
 
 // Applies the rules when the stream is done. Errors: class truncated (no finish was
-// seen), empty_response (a finish, but neither text nor reasoning nor call),
+// seen), empty_response (a finish, but neither text nor call; thoughts are none),
 // content_filter, bad_response (a call without a name), ENOMEM. A `length` with calls
 // drops the calls: they may be cut.
 cadre_status cdr_answer_settle(cadre_sink *sink, cadre_error *err);

@@ -14,7 +14,7 @@
 #include <strings.h>
 
 #define MAX_MESSAGE 320 // bytes of the provider's message that are quoted
-#define MAX_WORDS 24
+#define MAX_WORDS 32
 
 // What is looked for, in small letters. Codes count under any status but 401. So do
 // sentences, which can mean one thing only. Phrases may stand in any message, and count
@@ -34,6 +34,7 @@ static const error_words refinements[] = {
       "budget_exceeded", "overdue", "freetieronly",
       "perday"}, // the name of a quota of Gemini
      {"insufficient balance", "insufficient credit", "credit balance is too low",
+      "credits are depleted", "spending cap", "extra usage is required",
       "used all available credits", "monthly spending limit", "monthly usage limit",
       "key limit exceeded", "per day limit exceeded", "free-models-per-day",
       "out of call volume quota"},
@@ -60,6 +61,8 @@ static const error_words refinements[] = {
       "maximum number of tokens",
       "exceeded model token limit",
       "prompt token count",
+      "input token count",
+      "request payload size exceeds",
       "token limit exceeded",
       "input length",
       "prompt exceeds max",

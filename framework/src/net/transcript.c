@@ -32,7 +32,7 @@ typedef struct builder {
 
 static bool is_blank(const char *text)
 {
-    return text == NULL || text[strspn(text, " \t\r\n")] == '\0';
+    return text == NULL || cadre_wire_is_blank(text);
 }
 
 static bool is_result(const cadre_request_item *item)

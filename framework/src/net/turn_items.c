@@ -1,15 +1,15 @@
 // Going over what only one model can read; see cadre/ext/transcript.h.
 #include "cadre/ext/transcript.h"
 
+#include "base/utf8.h"
+
 bool cadre_turn_items_begin(cadre_turn_items *items, const cadre_turn *turn)
 {
     const char *text = turn->items[0]->text;
     const char *json = turn->is_own ? turn->items[0]->message->items : NULL;
     if (json == NULL || json[0] == '\0')
         return false;
-    items->len = strlen(text);
-    while (items->len > 0 && strchr(" \t\r\n", text[items->len - 1]) != NULL)
-        items->len--;
+    items->len = cdr_utf8_trimmed(text, strlen(text));
     cadre_scan_init(&items->list, json, strlen(json));
     return cadre_scan_array(&items->list);
 }

@@ -2,6 +2,7 @@
 #include "cadre/ext/transcript.h"
 
 #include "base/json_text.h"
+#include "base/utf8.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -113,5 +114,5 @@ char *cadre_wire_arguments(const char *arguments)
 
 bool cadre_wire_is_blank(const char *text)
 {
-    return text[strspn(text, " \t\r\n")] == '\0';
+    return cdr_utf8_is_blank(text, strlen(text));
 }

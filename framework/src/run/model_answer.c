@@ -87,18 +87,13 @@ bool cdr_model_answer_record(cdr_model_call *call, cadre_answer *answer)
     return ok;
 }
 
-static bool has_words(const char *text)
-{
-    return text[strspn(text, " \t\r\n")] != '\0';
-}
-
 // What came of an answer that never became whole was shown, so it is kept: as what it
 // is, and no model is shown it.
 static void keep_part_locked(cdr_model_call *call) CDR_REQUIRES(call->frame->tree->mu)
 {
     cadre_frame *agent = call->agent;
     if (call->hook.is_given || call->holds_text || cdr_frame_is_ended(agent) ||
-        !has_words(cdr_buf_text(&call->sink.text)))
+        cadre_wire_is_blank(cdr_buf_text(&call->sink.text)))
         return;
     cdr_message *message = message_of(call, "interrupted");
     if (message == NULL)

@@ -52,7 +52,7 @@ static int64_t output_of_locked(const cdr_model_call *call)
 static cdr_amount amount_of(const cadre_model *model, int64_t input, int64_t output)
 {
     const cadre_usage usage = {.input_tokens = input, .output_tokens = output};
-    int64_t cost = cdr_price_of(&model->price, &usage);
+    int64_t cost = cdr_price_of(&model->price, &usage, 0);
     bool is_free = model->price.input == 0 && model->price.output == 0;
     return (cdr_amount){input + output, cost == 0 && !is_free ? 1 : cost};
 }
@@ -201,7 +201,8 @@ void cdr_model_pay(cdr_model_call *call, cadre_status status,
         learn(call, usage);
     else if (has_budget && (status == CADRE_OK || !is_refused(failure)))
         guess_usage(call, usage);
-    usage->cost_usd_micros = cdr_price_of(&call->model->price, usage);
+    usage->cost_usd_micros =
+        cdr_price_of(&call->model->price, usage, call->sink.n_cache_written);
     if (has_budget)
         pay(call, used_of(usage));
     cdr_usage_add(&call->charged, usage);
@@ -215,7 +216,7 @@ void cdr_model_pay_cuts(cdr_model_call *call)
                                          call->frame->restarts};
     if (call->agent->pot == NULL || call->model->is_scripted)
         return; // a script was sent nothing
-    usage.cost_usd_micros = cdr_price_of(&call->model->price, &usage);
+    usage.cost_usd_micros = cdr_price_of(&call->model->price, &usage, 0);
     cdr_usage_add(&call->charged, &usage);
     cdr_mutex_lock(&tree->mu);
     cdr_pot_pay_locked(call->agent->pot, used_of(&usage));

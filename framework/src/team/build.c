@@ -108,6 +108,10 @@ static void set_price(cadre_model *model, const cadre_price *given)
         checked_price(model, "cached_input_usd_micros", price.cached_input_usd_micros);
     if (own->cached_input == 0)
         own->cached_input = own->input;
+    own->cache_write =
+        checked_price(model, "cache_write_usd_micros", price.cache_write_usd_micros);
+    if (own->cache_write == 0)
+        own->cache_write = own->input;
 }
 
 void cadre_team_add_model(cadre_team *team, const cadre_model_settings *given)

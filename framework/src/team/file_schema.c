@@ -118,7 +118,7 @@ static const char model_text[] =
     "    \"max_backoff\": " A_DAY "}, " NOTES "},"
     "  \"price\": {\"type\": \"object\", \"required\": [\"input\", \"output\"],"
     "    \"properties\": {\"input\": " DOLLARS ", \"output\": " DOLLARS ","
-    "    \"cached_input\": " DOLLARS "}, " NOTES "}},"
+    "    \"cached_input\": " DOLLARS ", \"cache_write\": " DOLLARS "}, " NOTES "}},"
     " " NOTES "}";
 
 static const char tool_text[] =

@@ -269,6 +269,7 @@ static void load_price(cdr_price *price, const json_t *read)
     price->input = cdr_load_integer(read, "input", 0);
     price->output = cdr_load_integer(read, "output", 0);
     price->cached_input = cdr_load_integer(read, "cached_input", price->input);
+    price->cache_write = cdr_load_integer(read, "cache_write", price->input);
 }
 
 void cdr_load_model(cdr_loader *loader, const cdr_entry *entry)

@@ -28,19 +28,31 @@ static int64_t rest(int64_t tokens, int64_t price)
     return tokens % PER_MICRO * (price % PER_MICRO);
 }
 
-int64_t cdr_price_of(const cdr_price *price, const cadre_usage *usage)
+static int64_t lesser(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+int64_t cdr_price_of(const cdr_price *price, const cadre_usage *usage,
+                     int64_t n_written)
 {
     if (!price->is_known)
         return 0;
-    int64_t cached = usage->cached_input_tokens;
-    if (cached > usage->input_tokens)
-        cached = usage->input_tokens;
-    int64_t fresh = usage->input_tokens - cached;
-    int64_t output = usage->output_tokens;
-    int64_t rests = rest(fresh, price->input) + rest(cached, price->cached_input) +
-                    rest(output, price->output);
-    int64_t wholes =
-        sum(whole(fresh, price->input),
-            sum(whole(cached, price->cached_input), whole(output, price->output)));
+    int64_t cached = lesser(usage->cached_input_tokens, usage->input_tokens);
+    int64_t written = lesser(n_written, usage->input_tokens - cached);
+    const struct {
+        int64_t tokens, price;
+    } parts[] = {
+        {usage->input_tokens - cached - written, price->input},
+        {cached, price->cached_input},
+        {written, price->cache_write},
+        {usage->output_tokens, price->output},
+    };
+    int64_t rests = 0;
+    int64_t wholes = 0;
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        rests += rest(parts[i].tokens, parts[i].price);
+        wholes = sum(wholes, whole(parts[i].tokens, parts[i].price));
+    }
     return sum(wholes, (rests + PER_MICRO / 2) / PER_MICRO);
 }

@@ -46,6 +46,8 @@ CADRE_API void cadre_sink_item(cadre_sink *sink, const char *json, size_t len);
 CADRE_API void cadre_sink_item_append(cadre_sink *sink, const char *json, size_t len);
 CADRE_API void cadre_sink_item_end(cadre_sink *sink);
 CADRE_API void cadre_sink_usage(cadre_sink *sink, const cadre_usage *usage); // replaces
+// How many of the input's tokens the provider put into its cache, at another price.
+CADRE_API void cadre_sink_cache_written(cadre_sink *sink, int64_t n_tokens); // replaces
 // The last one counts, but what says that the answer was cut stays.
 CADRE_API void cadre_sink_finish(cadre_sink *sink, cadre_finish finish);
 CADRE_API void cadre_sink_end(cadre_sink *sink); // the end marker: nothing follows

@@ -22,6 +22,12 @@ CADRE_API const char *cadre_wire_text(const json_t *object, const char *key);
 // answer with JSON that fits a schema: where a provider has no other place for that.
 CADRE_API void cadre_wire_tell_schema(cadre_http *http, const json_t *schema);
 
+// Appends what a tool is for and what it takes, as further members of its object: its
+// description, and the schema of its arguments under `key`. What OpenAI and Anthropic
+// refuse at the top of that (anyOf and the like) is told in words.
+CADRE_API void cadre_wire_tool(cadre_http *http, const cadre_tool_info *tool,
+                               const char *key);
+
 #ifdef __cplusplus
 }
 #endif
