@@ -144,3 +144,10 @@ int cli_page_finish(cli_page *page, int exit_status)
     free(page->text);
     return cli_output_finish(&output, exit_status);
 }
+
+void cli_page_tell(cli_page *page)
+{
+    if (fclose(page->stream) == 0)
+        fwrite(page->text, 1, page->len, stderr);
+    free(page->text);
+}

@@ -46,5 +46,7 @@ typedef struct cli_page {
 bool cli_page_init(cli_page *page);
 // Gives the page out and frees it; returns what the command exits with.
 int cli_page_finish(cli_page *page, int exit_status);
+// The same on stderr, where it stands in one piece.
+void cli_page_tell(cli_page *page);
 
 #endif

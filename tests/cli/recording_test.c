@@ -1,13 +1,10 @@
 // --record and --script: runs that are recorded and made again.
-#include "support/http_server.h"
 #include "support/lab.h"
-#include "support/online.h"
 
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 // A hotel: calls beside each other, members of three kinds, a person who allows.
 static const char team[] =
@@ -46,38 +43,6 @@ static const char script[] =
     "  helper: [{error: {status: 400, message: no}}]\n";
 
 // --- Support ---
-
-static char *read_text(const lab *it, const char *name)
-{
-    char path[FOLDER_PATH_SIZE];
-    char *text = NULL;
-    size_t size = 0;
-
-    snprintf(path, sizeof(path), "%s/%s", it->folder.path, name);
-    FILE *file = fopen(path, "r");
-    if (file && getdelim(&text, &size, '\0', file) < 0) {
-        free(text);
-        text = NULL;
-    }
-    if (file)
-        fclose(file);
-    return text;
-}
-
-static void check_file(const lab *it, const char *name, const char *expected)
-{
-    char *text = read_text(it, name);
-
-    CHECK_TEXT(text ? text : "(there is no file)", expected);
-    free(text);
-}
-
-static void write_text(const lab *it, const char *name, const char *text)
-{
-    char path[FOLDER_PATH_SIZE];
-
-    CHECK(folder_write(&it->folder, name, text, path));
-}
 
 // What a command prints of the run that was told last. free() it.
 static char *print_run(lab *it, const char *command, const char *option)
@@ -205,10 +170,10 @@ static void test_recording__is_made_again_without_tools_and_people(void)
 
     if (!record_hotel(&it))
         return;
-    char *before = read_text(&it, "log");
+    char *before = lab_read(&it, "log");
     CHECK_CONTAINS(before, "paid\n");
     check_replay(&it, "run.yaml", "A room", 0);
-    check_file(&it, "log", before ? before : "");
+    lab_check_file(&it, "log", before ? before : "");
     free(before);
     lab_remove(&it);
 }
@@ -232,7 +197,7 @@ static void test_recording__is_the_same_from_the_store(void)
     if (!record_hotel(&it))
         return;
     if (LAB_RUN(&it, &ran, "show", it.trace, "--script")) {
-        check_file(&it, "run.yaml", ran.out);
+        lab_check_file(&it, "run.yaml", ran.out);
         program_result_fini(&ran);
     }
     LAB_CHECK(&it, 0, NULL, "", "run", "team.yaml", "A room", "--script", "run.yaml",
@@ -281,11 +246,11 @@ static void test_recording__tells_the_first_difference(void)
         const char *at = strstr(team, cases[i].from);
         snprintf(changed, sizeof(changed), "%.*s%s%s", (int)(at - team), team,
                  cases[i].to, at + strlen(cases[i].from));
-        write_text(&it, "team.yaml", changed);
+        lab_write(&it, "team.yaml", changed);
         LAB_CHECK(&it, 1, "", cases[i].told, "run", "team.yaml", "A room", "--script",
                   "run.yaml", "--quiet");
     }
-    write_text(&it, "team.yaml", team);
+    lab_write(&it, "team.yaml", team);
     LAB_CHECK(&it, 1, "", "the input was \"A room\", now it is \"A suite\"", "run",
               "team.yaml", "A suite", "--script", "run.yaml", "--quiet");
     lab_remove(&it);
@@ -321,11 +286,11 @@ static void test_recording__compares_the_arguments_of_tools(void)
 
     if (!record_hotel(&it))
         return;
-    text = read_text(&it, "run.yaml");
+    text = lab_read(&it, "run.yaml");
     char *call = text ? strstr(text, "arguments: {euros: 7}") : NULL;
     if (CHECK(call != NULL)) {
         call[strlen("arguments: {euros: ")] = '8';
-        write_text(&it, "edited.yaml", text);
+        lab_write(&it, "edited.yaml", text);
         LAB_CHECK(&it, 1, "",
                   "tool 'pay' result 1 (at '1 > 1/2'): agent 'first' called it "
                   "with {\"euros\":8}, the recording has {\"euros\":7}",
@@ -436,27 +401,6 @@ static void test_recording__of_a_session_is_made_again_in_one(void)
     lab_remove(&it);
 }
 
-// --- Files ---
-
-static void test_recording__compares_the_files_of_an_input(void)
-{
-    lab it;
-
-    if (!lab_make(&it, solo_team, "agents:\n  solo: [{text: Seen.}]\n"))
-        return;
-    write_text(&it, "one.txt", "one");
-    write_text(&it, "two.txt", "two");
-    LAB_CHECK(&it, 0, "Seen.\n", "", "run", "team.yaml", "hi", "--file", "one.txt",
-              "--offline", "--record", "run.yaml");
-    LAB_CHECK(&it, 0, "Seen.\n", "", "run", "team.yaml", "hi", "--file", "one.txt",
-              "--script", "run.yaml");
-    LAB_CHECK(&it, 1, "", "the files of its input are others", "run", "team.yaml", "hi",
-              "--file", "two.txt", "--script", "run.yaml", "--quiet");
-    LAB_CHECK(&it, 1, "", "its input had files, now it has none", "run", "team.yaml",
-              "hi", "--script", "run.yaml", "--quiet");
-    lab_remove(&it);
-}
-
 // --- A window ---
 
 // A model that could not take all is asked again with half of it, and so is the replay.
@@ -480,12 +424,12 @@ static void test_recording__shortens_the_history_where_it_was(void)
     LAB_CHECK(&it, 0, NULL, "", "run", "team.yaml", said, "--session", "c", "--script",
               "one.yaml");
     char *first = print_run(&it, "show", "--script");
-    check_file(&it, "one.yaml", first ? first : "");
+    lab_check_file(&it, "one.yaml", first ? first : "");
     free(first);
     LAB_CHECK(&it, 0, "Two.\n", "", "run", "team.yaml", "b", "--session", "c",
               "--script", "two.yaml");
     char *second = print_run(&it, "show", "--script");
-    check_file(&it, "two.yaml", second ? second : "");
+    lab_check_file(&it, "two.yaml", second ? second : "");
     CHECK_CONTAINS(second, "name: \"history\"");
     free(second);
     lab_remove(&it);
@@ -518,7 +462,7 @@ static void test_recording__keeps_every_text(void)
         program_result_fini(&ran);
         check_replay(&it, files[i], "hi", 0);
     }
-    char *yaml = read_text(&it, "run.yaml");
+    char *yaml = lab_read(&it, "run.yaml");
     CHECK_LACKS(yaml, "\x1b");
     CHECK_LACKS(yaml, "\xe2\x80\xae");
     free(yaml);
@@ -547,93 +491,10 @@ static void test_recording__keeps_large_results_that_were_cut(void)
         return;
     LAB_CHECK(&it, 0, "Done.\n", "", "run", "team.yaml", "hi", "--offline", "--record",
               "run.yaml");
-    char *text = read_text(&it, "run.yaml");
+    char *text = lab_read(&it, "run.yaml");
     CHECK(text != NULL && strlen(text) > (4 << 20) && strlen(text) < 20 * 300000);
     free(text);
     check_replay(&it, "run.yaml", "hi", 0);
-    lab_remove(&it);
-}
-
-// --- The file ---
-
-static void test_recording__replaces_no_file_unasked(void)
-{
-    lab it;
-    char path[FOLDER_PATH_SIZE];
-    struct stat found = {0};
-
-    if (!lab_make(&it, solo_team, "agents:\n  solo: [{text: One.}]\n"))
-        return;
-    write_text(&it, "note.yaml", "mine");
-    LAB_CHECK(&it, 2, "", "'note.yaml' is there already; --force replaces it", "run",
-              "team.yaml", "hi", "--offline", "--record", "note.yaml");
-    check_file(&it, "note.yaml", "mine");
-    LAB_CHECK(&it, 0, "One.\n", "", "run", "team.yaml", "hi", "--offline", "--record",
-              "note.yaml", "--force");
-    LAB_CHECK(&it, 0, "One.\n", "", "run", "team.yaml", "hi", "--script", "note.yaml");
-    snprintf(path, sizeof(path), "%s/note.yaml", it.folder.path);
-    CHECK_INT(stat(path, &found), 0);
-    CHECK_INT(found.st_mode & 07777, 0600);
-    lab_remove(&it);
-}
-
-static void test_recording__refuses_a_file_that_cannot_be_written(void)
-{
-    lab it;
-
-    if (!lab_make(&it, solo_team, "agents:\n  solo: [{text: One.}]\n"))
-        return;
-    LAB_CHECK(&it, 1, "", "'none/run.yaml' cannot be written: No such file", "run",
-              "team.yaml", "hi", "--offline", "--record", "none/run.yaml");
-    LAB_CHECK(&it, 2, "", "ends in .yaml, .yml or .json, not 'run.txt'", "run",
-              "team.yaml", "hi", "--offline", "--record", "run.txt");
-    LAB_CHECK(&it, 2, "", "'--force' goes with '--record'", "run", "team.yaml", "hi",
-              "--offline", "--force");
-    LAB_CHECK(&it, 2, "", "'--record' is for one run", "resume", "--all", "--record",
-              "run.yaml");
-    lab_remove(&it);
-}
-
-// --- From a server ---
-
-// A cut stream, then an answer; the key is in nothing, and the answer comes again
-// without a server.
-static void test_recording__of_a_real_model_is_made_again_offline(void)
-{
-    static const char whole[] = ONLINE_ANSWER("It is on its way.");
-    lab it;
-    char file[FOLDER_PATH_SIZE];
-    online_result ran;
-
-    if (!lab_make(&it, solo_team, "agents: {}\n"))
-        return;
-    snprintf(file, sizeof(file), "%s/run.yaml", it.folder.path);
-    http_server *server = http_server_start(NULL);
-    const http_step cut[] = {HTTP_SEND(ONLINE_HEAD ONLINE_TEXT("Half")), HTTP_CLOSE,
-                             HTTP_END};
-    http_server_add(server, cut);
-    http_server_add_stream(server, whole, sizeof(whole) - 1, NULL);
-    if (ONLINE_RUN(&ran, server, "--record", file))
-        CHECK_TEXT(ran.program.out, "It is on its way.\n");
-    online_result_fini(&ran);
-    http_server_stop(server);
-    char *text = read_text(&it, "run.yaml");
-    CHECK_CONTAINS(text, "attempts: 2\n");
-    CHECK_LACKS(text, ONLINE_KEY);
-    CHECK_LACKS(text, "127.0.0.1");
-    free(text);
-    program_source_path("tests/cli/teams", it.directory, sizeof(it.directory));
-    const char *const words[] = {"run",      "online.yaml", "Where is order 1042?",
-                                 "--script", file,          "--quiet",
-                                 NULL};
-    const char *const changes[] = {"OPENAI_BASE_URL=http://127.0.0.1:9", NULL};
-    program_result again;
-    if (PROGRAM_RUN(&again, .arguments = words, .directory = it.directory,
-                    .changes = changes)) {
-        CHECK_INT(again.exit_status, 0);
-        CHECK_TEXT(again.out, "It is on its way.\n");
-        program_result_fini(&again);
-    }
     lab_remove(&it);
 }
 
@@ -648,13 +509,9 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_recording__of_a_stopped_run_stops_there_again),
     CHECK_TEST(test_recording__of_a_resumed_run_is_whole),
     CHECK_TEST(test_recording__of_a_session_is_made_again_in_one),
-    CHECK_TEST(test_recording__compares_the_files_of_an_input),
     CHECK_TEST(test_recording__shortens_the_history_where_it_was),
     CHECK_TEST(test_recording__keeps_every_text),
     CHECK_TEST(test_recording__keeps_large_results_that_were_cut),
-    CHECK_TEST(test_recording__replaces_no_file_unasked),
-    CHECK_TEST(test_recording__refuses_a_file_that_cannot_be_written),
-    CHECK_TEST(test_recording__of_a_real_model_is_made_again_offline),
     CU_TEST_INFO_NULL,
 };
 

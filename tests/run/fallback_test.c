@@ -1,8 +1,7 @@
-// Loop fallback: who answers when an agent's loop came to no end, what it is told,
-// where it may go from there, and that a run that was cut does not do it again.
+// Loop fallback: who answers when an agent's loop came to no end, what it is told, and
+// where it may go from there.
 #include "support/check.h"
 #include "support/folder.h"
-#include "support/kill_matrix.h"
 #include "support/recorded.h"
 #include "support/team_case.h"
 
@@ -495,110 +494,6 @@ static void test_fallback__of_a_topology_is_a_mistake_and_no_root_of_the_team(vo
     team_case_close(&t);
 }
 
-// --- After a cut ---
-
-static cadre_status safe_look(void *ctx, cadre_frame *frame, const json_t *arguments,
-                              cadre_error *err)
-{
-    (void)ctx;
-    (void)arguments;
-    atomic_fetch_add(&lives_count()->safe, 1);
-    return cadre_frame_set_output(frame, "same", err);
-}
-
-static cadre_team *new_team(cadre_runtime *runtime, const test_folder *folder,
-                            const char *script)
-{
-    char path[FOLDER_PATH_SIZE];
-    if (!folder_write(folder, "script.yaml", script, path))
-        return NULL;
-    cadre_team *team = cadre_team_new(runtime, "fallback");
-    cadre_team_set_script(team, path);
-    cadre_team_add_tool(
-        team, CADRE_TOOL(.name = "look", .run = safe_look, .replay_safe = true));
-    return team;
-}
-
-// Turns run out, and the one that answers instead has turns of its own.
-static cadre_team *make_solo(cadre_runtime *runtime, const test_folder *folder)
-{
-    cadre_team *team =
-        new_team(runtime, folder,
-                 "strict: true\n"
-                 "agents:\n"
-                 "  solo: [{tool_calls: [{name: look}], times: 2}]\n"
-                 "  expert: [{tool_calls: [{name: look}]}, {text: Done.}]\n");
-    cadre_team_add_llm(team, CADRE_LLM(.name = "solo", .model = "openai/m",
-                                       .tools = CADRE_NAMES("look"), .max_turns = 2,
-                                       .loop_fallback = "expert"));
-    cadre_team_add_llm(team, CADRE_LLM(.name = "expert", .model = "openai/m",
-                                       .tools = CADRE_NAMES("look")));
-    return team;
-}
-
-// In a desk, when the model fails: with a handover before and one after, and one that
-// is refused because it is the third.
-static cadre_team *make_desk(cadre_runtime *runtime, const test_folder *folder)
-{
-    cadre_team *team =
-        new_team(runtime, folder,
-                 "strict: true\n"
-                 "agents:\n"
-                 "  alice: [{handoff: {to: bob, message: please}}]\n"
-                 "  bob:\n"
-                 "    - {tool_calls: [{name: look}], handoff: {to: carol}}\n"
-                 "    - {error: {status: 401}}\n"
-                 "    - {handoff: {to: alice}}\n"
-                 "    - {text: Fine.}\n"
-                 "  carol: [{handoff: {to: alice}}, {handoff: {to: bob}}]\n");
-    cadre_team_add_topology(
-        team, "handoff",
-        CADRE_TOPOLOGY(.name = "desk", .options = "{\"max_handoffs\": 2}",
-                       .members = CADRE_NAMES("alice", "bob", "carol")));
-    cadre_team_add_llm(team, CADRE_LLM(.name = "alice", .model = "openai/m",
-                                       .handoffs = CADRE_NAMES("bob")));
-    cadre_team_add_llm(team, CADRE_LLM(.name = "bob", .model = "openai/m",
-                                       .tools = CADRE_NAMES("look"),
-                                       .handoffs = CADRE_NAMES("alice"),
-                                       .loop_fallback = "carol"));
-    cadre_team_add_llm(team, CADRE_LLM(.name = "carol", .model = "openai/m",
-                                       .handoffs = CADRE_NAMES("bob")));
-    return team;
-}
-
-// As members without a scope, one after its first model call, in a conversation of its
-// own.
-static cadre_team *make_chain(cadre_runtime *runtime, const test_folder *folder)
-{
-    cadre_team *team = new_team(runtime, folder,
-                                "strict: true\n"
-                                "agents:\n"
-                                "  one: [{tool_calls: [{name: nothing}]}]\n"
-                                "  two: [{error: {status: 401}}]\n"
-                                "  guru: [{text: om}, {text: Om om.}]\n");
-    cadre_team_add_function(team, CADRE_FUNCTION(.name = "chain", .run = chain,
-                                                 .members = CADRE_NAMES("one", "two")));
-    cadre_team_add_llm(team, CADRE_LLM(.name = "one", .model = "openai/m",
-                                       .max_bad_calls = 1, .loop_fallback = "guru"));
-    cadre_team_add_llm(
-        team, CADRE_LLM(.name = "two", .model = "openai/m", .loop_fallback = "guru"));
-    cadre_team_add_llm(team, CADRE_LLM(.name = "guru", .model = "openai/m"));
-    cadre_team_set_root(team, "chain");
-    return team;
-}
-
-static void check_cuts(const char *type)
-{
-    kill_matrix_check(make_solo, type);
-    kill_matrix_check(make_desk, type);
-    kill_matrix_check(make_chain, type);
-}
-
-static void test_fallback__is_not_done_again_after_a_cut(void)
-{
-    lives_each_store(check_cuts);
-}
-
 static const CU_TestInfo tests[] = {
     CHECK_TEST(test_fallback__answers_after_max_turns_with_all_rounds_as_one_message),
     CHECK_TEST(test_fallback__answers_after_max_bad_calls),
@@ -622,7 +517,6 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_fallback__in_a_circle_is_a_mistake),
     CHECK_TEST(test_fallback__to_a_team_it_is_in_is_a_mistake),
     CHECK_TEST(test_fallback__of_a_topology_is_a_mistake_and_no_root_of_the_team),
-    CHECK_TEST(test_fallback__is_not_done_again_after_a_cut),
     CU_TEST_INFO_NULL,
 };
 

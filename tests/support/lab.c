@@ -115,6 +115,38 @@ bool lab_make_cut(lab *it, const char *session)
     return true;
 }
 
+char *lab_read(const lab *it, const char *name)
+{
+    char path[FOLDER_PATH_SIZE];
+    char *text = NULL;
+    size_t size = 0;
+
+    snprintf(path, sizeof(path), "%s/%s", it->folder.path, name);
+    FILE *file = fopen(path, "r");
+    if (file && getdelim(&text, &size, '\0', file) < 0) {
+        free(text);
+        text = NULL;
+    }
+    if (file)
+        fclose(file);
+    return text;
+}
+
+void lab_check_file(const lab *it, const char *name, const char *expected)
+{
+    char *text = lab_read(it, name);
+
+    CHECK_TEXT(text ? text : "(there is no file)", expected);
+    free(text);
+}
+
+void lab_write(const lab *it, const char *name, const char *text)
+{
+    char path[FOLDER_PATH_SIZE];
+
+    CHECK(folder_write(&it->folder, name, text, path));
+}
+
 static bool is_text(const json_t *object, const char *key, const char *text)
 {
     const char *found = json_string_value(json_object_get(object, key));

@@ -51,6 +51,11 @@ void lab_check(lab *it, const char *const *words, int exit_status, const char *o
 #define LAB_CHECK(it, exit_status, out, err, ...)                                      \
     lab_check((it), LAB_WORDS(__VA_ARGS__), (exit_status), (out), (err))
 
+// Files of its folder. What is read is to be freed; NULL: there is none.
+void lab_write(const lab *it, const char *name, const char *text);
+char *lab_read(const lab *it, const char *name);
+void lab_check_file(const lab *it, const char *name, const char *expected);
+
 // A script of tests/cli/teams/desk.yaml whose second agent speaks slowly.
 extern const char lab_slow_script[];
 
