@@ -79,13 +79,9 @@ static void read_usage(cadre_scan *scan, cadre_sink *sink)
         else
             cadre_scan_skip(scan);
     }
-    // What only the total has is reasoning (xAI, Gemini), or cached input.
-    int64_t rest = total > 0 ? total - usage.input_tokens - usage.output_tokens : 0;
-    if (rest > 0 && rest != usage.cached_input_tokens)
-        usage.output_tokens += rest;
     // One that counts nothing tells nothing; it may follow one that does.
     if (!scan->failed && (usage.input_tokens != 0 || usage.output_tokens != 0))
-        cadre_sink_usage(sink, &usage);
+        cadre_sink_usage_of(sink, &usage, total);
 }
 
 // Groq puts the usage of a stream here.
@@ -271,6 +267,9 @@ static cadre_status read_chunk(cadre_scan *scan, chunk *to)
 {
     cadre_scan start = *scan;
     cadre_scan_text key;
+    if (!to->reader->has_begun)
+        cadre_sink_split_thinking(to->sink);
+    to->reader->has_begun = true;
     if (cadre_scan_object(scan))
         while (to->status == CADRE_OK && cadre_scan_key(scan, &key))
             read_field(scan, key, to);
@@ -309,6 +308,7 @@ cadre_status cdr_openai_event(const void *state, void *reader,
     if (!cadre_sse_event_data(event, &data, &len))
         return CADRE_OK;
     if (cadre_sse_data_is_done(data, len)) {
+        to.reader->has_finish = true;
         cadre_sink_end_finished(sink);
         return CADRE_OK;
     }

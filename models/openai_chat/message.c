@@ -8,7 +8,8 @@
 typedef struct call_delta {
     int32_t index; // -1: none
     cadre_scan_text id, name, arguments;
-    bool is_raw; // arguments came as JSON, not as text with JSON in it
+    cadre_scan_text extra; // what only the provider can read
+    bool is_raw;           // arguments came as JSON, not as text with JSON in it
 } call_delta;
 
 typedef struct message_reader {
@@ -145,6 +146,9 @@ static void read_call_delta(cadre_scan *scan, call_delta *out)
             cadre_scan_string(scan, &out->id);
         else if (cadre_scan_is(key, "function"))
             read_function(scan, out);
+        else if (cadre_scan_is(key, "extra_content") &&
+                 cadre_scan_peek(scan) == CADRE_SCAN_OBJECT)
+            cadre_scan_raw(scan, &out->extra);
         else // some servers leave the `function` around these out
             read_function_field(scan, key, out);
     }
@@ -261,6 +265,8 @@ static void add_call_delta(message_reader *to, const call_delta *delta)
     cadre_sink_call_id(to->sink, call, id, strlen(id));
     add_name(to, call, name);
     add_arguments(to, call, delta);
+    if (delta->extra.len > 0)
+        cadre_sink_item(to->sink, delta->extra.data, delta->extra.len);
 }
 
 static void read_call(cadre_scan *scan, message_reader *to)

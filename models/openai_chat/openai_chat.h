@@ -37,7 +37,7 @@ typedef struct cdr_openai_reader {
     cdr_openai_call calls[CDR_OPENAI_MAX_CALLS]; // as they are in the sink
     size_t last;                                 // the call last touched
     int64_t choice; // index + 1 of the one that is the answer; 0: not known yet
-    bool has_finish;
+    bool has_begun, has_finish;
     // What deltas have told: a whole message that follows is the same data.
     bool has_text, has_reasoning, has_calls;
 } cdr_openai_reader;

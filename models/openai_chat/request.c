@@ -11,7 +11,8 @@
 static const char text_fragment[] = "openai_chat text";
 static const char parts_fragment[] = "openai_chat parts";
 static const char reasoning_fragment[] = "openai_chat reasoning";
-static const char calls_fragment[] = "openai_chat calls";
+static const char own_fragment[] = "openai_chat own calls";
+static const char foreign_fragment[] = "openai_chat foreign calls";
 
 typedef struct writer {
     const cdr_openai_model *model;
@@ -30,8 +31,27 @@ static void append_arguments(cadre_http *http, const char *arguments)
     free(text);
 }
 
+// What Gemini gives with a call it wants back with it: a signature of its thoughts.
+static void write_extra(cadre_turn_items *list, int64_t place, cadre_http *http)
+{
+    cadre_turn_items before = *list;
+    cadre_turn_item own;
+    bool has_extra = false;
+    while (cadre_turn_items_next(list, &own) && own.place <= place) {
+        before = *list;
+        if (own.place < place || has_extra)
+            continue;
+        cadre_http_append_text(http, ",\"extra_content\":");
+        cadre_http_append(http, own.json.data, own.json.len);
+        has_extra = true;
+    }
+    *list = before; // the one that stands behind is looked at again
+}
+
 static void write_calls(const cadre_turn *turn, cadre_http *http)
 {
+    cadre_turn_items list;
+    bool has_items = cadre_turn_items_begin(&list, turn);
     for (size_t i = 0; i < turn->n_calls; i++) {
         const cadre_turn_call *call = &turn->calls[i];
         cadre_http_append_text(http,
@@ -42,7 +62,10 @@ static void write_calls(const cadre_turn *turn, cadre_http *http)
         cadre_http_append_name(http, call->call->name);
         cadre_http_append_text(http, "\",\"arguments\":");
         append_arguments(http, call->call->arguments);
-        cadre_http_append_text(http, "}}");
+        cadre_http_append_text(http, "}");
+        if (has_items)
+            write_extra(&list, (int64_t)i + 2, http); // it stands behind its call
+        cadre_http_append_text(http, "}");
     }
     cadre_http_append_text(http, "]");
 }
@@ -80,7 +103,9 @@ static void write_assistant(writer *to, const cadre_turn *turn)
         cadre_http_append_item(to->http, item, reasoning_fragment, write_reasoning);
     }
     if (turn->n_calls > 0)
-        cadre_http_append_turn(to->http, turn, calls_fragment, write_calls);
+        cadre_http_append_turn(to->http, turn,
+                               turn->is_own ? own_fragment : foreign_fragment,
+                               write_calls);
     cadre_http_append_text(to->http, "}");
 }
 

@@ -133,8 +133,7 @@ static void test_bad_network__status_200_does_not_make_it_an_answer(void)
     static const bad_answer answers[] = {
         {200, 1, NULL, "text/html; charset=utf-8",
          "<html>\n<title>Sign in</title>\n</html>", "bad_response",
-         "content type 'text/html; charset=utf-8', which is neither an event stream "
-         "nor "
+         "content type 'text/html; charset=utf-8' but with neither an event stream nor "
          "JSON: \"<html> <title>Sign in</title> </html>\""},
         {200, 1, NULL, JSON, "{\"hello\":\"world\"}", "bad_response",
          "not a chat completion: \"{\"hello\":\"world\"}\""},

@@ -23,6 +23,13 @@ static void test_openai_answer__counts_tokens_wherever_they_stand(void)
         "{\"choices\":[{\"index\":0,\"usage\":{\"prompt_tokens\":10,"
         "\"completion_tokens\":4,\"cached_tokens\":3,"
         "\"completion_tokens_details\":{\"reasoning_tokens\":2}},\"delta\":{}}]}",
+        "{\"usage\":{\"input_tokens\":10,\"output_tokens\":4,\"cached_tokens\":3,"
+        "\"completion_tokens_details\":{\"reasoning_tokens\":2}}}",
+        // xAI counts reasoning in the total only, some gateways cached input.
+        "{\"usage\":{\"total_tokens\":14,\"prompt_tokens\":10,\"completion_tokens\":2,"
+        "\"cached_tokens\":3,\"completion_tokens_details\":{\"reasoning_tokens\":2}}}",
+        "{\"usage\":{\"total_tokens\":17,\"prompt_tokens\":10,\"completion_tokens\":4,"
+        "\"cached_tokens\":3,\"completion_tokens_details\":{\"reasoning_tokens\":2}}}",
     };
     static const char nothing[] =
         "{\"choices\":[{\"usage\":null}],\"usage\":{},\"x_groq\":{\"usage\":{}}}";

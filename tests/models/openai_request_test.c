@@ -4,6 +4,7 @@
 
 #include "support/check.h"
 #include "support/model_call.h"
+#include "support/wire_request.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -520,7 +521,39 @@ static void test_openai_request__reasoning_goes_back_where_the_option_says(void)
     }
 }
 
+// What only the provider can read of a call goes back with it, to that model alone.
+static void test_openai_request__extra_content_stays_with_its_call(void)
+{
+    static const cadre_tool_call calls[] = {{"c1", "f", "{}"}, {"c2", "f", "{}"}};
+    static const char items[] = "[{\"place\":1,\"item\":{\"x\":1}},"
+                                "{\"place\":3,\"item\":{\"google\":{}}},"
+                                "{\"place\":3,\"item\":{\"x\":2}}]";
+    cadre_message messages[] = {
+        {.text = "hi", .role = CADRE_ROLE_USER},
+        {.text = "",
+         .tool_calls = calls,
+         .n_tool_calls = 2,
+         .items = items,
+         .role = CADRE_ROLE_ASSISTANT,
+         .position = 1,
+         .model = "openai/m"},
+    };
+    const wire_request request = {
+        .provider = "openai", .messages = messages, .n_messages = 2};
+    char *body = wire_request_encode(&request, NULL);
+    CHECK_CONTAINS(body,
+                   "\"id\":\"c1\",\"type\":\"function\",\"function\":{\"name\":\"f\","
+                   "\"arguments\":\"{}\"}},{\"id\":\"c2\"");
+    CHECK_CONTAINS(body, "\"arguments\":\"{}\"},\"extra_content\":{\"google\":{}}}]");
+    free(body);
+    messages[1].model = "gemini/m";
+    body = wire_request_encode(&request, NULL);
+    CHECK_LACKS(body, "extra_content");
+    free(body);
+}
+
 static const CU_TestInfo tests[] = {
+    CHECK_TEST(test_openai_request__extra_content_stays_with_its_call),
     CHECK_TEST(test_openai_request__an_orphan_call_gets_a_result_beside_it),
     CHECK_TEST(test_openai_request__results_go_in_the_order_of_calls),
     CHECK_TEST(test_openai_request__ids_used_before_are_replaced_the_same_each_time),

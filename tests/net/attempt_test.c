@@ -342,26 +342,67 @@ static void test_attempt__refuses_what_is_neither_stream_nor_json(void)
     close_fixture(&f);
 }
 
-static void test_attempt__takes_a_whole_answer_in_place_of_a_stream(void)
+#define WHOLE                                                                          \
+    "\n "                                                                              \
+    "{\"choices\":[{\"index\":0,\"message\":{\"content\":\"whole\"},\"finish_"         \
+    "reason\":"                                                                        \
+    "\"stop\"}]}"
+
+static void test_attempt__the_bytes_tell_what_the_type_does_not(void)
 {
-    static const char json[] = "\n {\"choices\":[{\"index\":0,\"message\":{\"content\":"
-                               "\"whole\"},\"finish_reason\":\"stop\"}]}";
+    static const struct {
+        const char *type, *body, *text; // NULL: it is neither
+    } rows[] = {
+        {"application/json", WHOLE, "whole"},
+        {"text/event-stream", WHOLE, "whole"},
+        {"text/html", WHOLE, "whole"},
+        {"application/json", CHUNK("stream") FINISH, "stream"},
+        {"text/plain; charset=utf-8", CHUNK("stream") FINISH, "stream"},
+        {"application/octet-stream", ": hi\n\n" CHUNK("stream") FINISH, "stream"},
+        {"text/plain", "event: x\n" CHUNK("stream") FINISH, "stream"},
+        {"text/plain", "dat", NULL},
+        {"text/plain", "database is down", NULL},
+        {"text/event-stream", "<!DOCTYPE html><title>Sign in</title>", NULL},
+    };
     fixture f;
     if (!open_fixture(&f, NULL))
         return;
-    http_server_add_answer(f.server, 200, NULL, "application/json", json);
-    http_server_add_answer(f.server, 200, NULL, "text/event-stream", json);
-    http_server_add_answer(f.server, 200, NULL, "application/json",
-                           CHUNK("stream") FINISH);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        http_server_add_answer(f.server, 200, NULL, rows[i].type, rows[i].body);
+        run(&f);
+        if (rows[i].text) {
+            CHECK_OK(f.status, &f.err);
+            CHECK_TEXT(text_of(&f), rows[i].text);
+        } else {
+            check_failure(&f, CADRE_CLASS_BAD_RESPONSE, false);
+            CHECK_CONTAINS(f.err.text, rows[i].type);
+            CHECK_CONTAINS(f.err.text, rows[i].body);
+        }
+    }
+    close_fixture(&f);
+}
+
+static void test_attempt__unpacks_what_nobody_asked_to_be_packed(void)
+{
+    // CHUNK("packed") with a finish, by gzip.
+    static const http_step packed[] = {
+        HTTP_SEND("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
+                  "Content-Encoding: gzip\r\nConnection: close\r\n\r\n"),
+        HTTP_SEND("\x1F\x8B\x08\x00\x00\x00\x00\x00\x02\x03\x0D\xC9\x31\x0A\x80\x30"
+                  "\x0C\x05\xD0\xBD\xA7\x90\x3F\x77\x70\xCE\x55\x44\x24\xB4\x91\x06"
+                  "\x25\x2D\x36\x83\x50\x7A\x77\x7D\xEB\xCB\xEC\x4C\xCB\x40\x2A\x55"
+                  "\x93\x74\xD0\x36\xA0\x96\xE5\x05\xAD\x11\x59\x6E\x67\xD0\xDF\xD5"
+                  "\x5C\xCC\x41\x68\x9C\x2E\xC9\x98\x11\xA7\x9A\xF6\x72\x3C\xC2\xBD"
+                  "\xDA\x3F\xDD\x6B\xC3\xDC\x67\x08\x1F\x21\x1A\x4E\x35\x55\x00\x00"
+                  "\x00"),
+        HTTP_CLOSE, HTTP_END};
+    fixture f;
+    if (!open_fixture(&f, NULL))
+        return;
+    http_server_add(f.server, packed);
     run(&f);
     CHECK_OK(f.status, &f.err);
-    CHECK_TEXT(text_of(&f), "whole");
-    run(&f);
-    CHECK_OK(f.status, &f.err);
-    CHECK_TEXT(text_of(&f), "whole");
-    run(&f);
-    CHECK_OK(f.status, &f.err);
-    CHECK_TEXT(text_of(&f), "stream");
+    CHECK_TEXT(text_of(&f), "packed");
     close_fixture(&f);
 }
 
@@ -584,7 +625,8 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_attempt__never_shows_the_secrets_of_its_address),
     CHECK_TEST(test_attempt__an_answer_that_repeats_the_key_has_it_covered),
     CHECK_TEST(test_attempt__refuses_what_is_neither_stream_nor_json),
-    CHECK_TEST(test_attempt__takes_a_whole_answer_in_place_of_a_stream),
+    CHECK_TEST(test_attempt__the_bytes_tell_what_the_type_does_not),
+    CHECK_TEST(test_attempt__unpacks_what_nobody_asked_to_be_packed),
     CHECK_TEST(test_attempt__a_finish_decides_and_not_the_connection),
     CHECK_TEST(test_attempt__a_server_that_stays_open_costs_two_seconds_at_most),
     CHECK_TEST(test_attempt__an_error_inside_the_stream_ends_it),

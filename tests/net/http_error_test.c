@@ -471,7 +471,7 @@ static void test_http_error__finds_the_message_and_the_time_to_wait(void)
         {400, "{\"error_code\":18,\"error_msg\":\"m\"}", "HTTP 400 invalid_request: m",
          0},
         {200, "{\"base_resp\":{\"status_code\":1002,\"status_msg\":\"rate limit\"}}",
-         "HTTP 200 rate_limited: rate limit", 0},
+         "rate_limited: rate limit", 0},
         // As server-sent events (vLLM, DashScope).
         {429, "data: {\"error\":{\"message\":\"m\"}}\n\ndata: [DONE]\n\n",
          "HTTP 429 rate_limited: m", 0},

@@ -48,6 +48,20 @@ static const wire_row rows[] = {
              "\"reasoning\":\"s\",\"reasoning_details\":[{\"type\":\"reasoning.text\","
              "\"text\":\"s\"}]") DELTA("\"content\":\"a\"") STOP("stop"),
      "a|rs|stop|", NULL},
+    {"thoughts in front of the text are reasoning",
+     DELTA("\"content\":\"\\u003cthi\"")
+         DELTA("\"content\":\"nk\\u003e\\nhm <b>\\ud83d\"")
+             DELTA("\"content\":\"\\ude42</thi\"") DELTA("\"content\":\"nk>\\n\\n\"")
+                 DELTA("\"content\":\"a <think>\"") STOP("stop"),
+     "a <think>|\nhm <b>\xF0\x9F\x99\x82|stop|", NULL},
+    {"what only looks like thoughts is text",
+     DELTA("\"content\":\"<thi\"") DELTA("\"content\":\"s> a\"") STOP("stop"),
+     "<this> a||stop|", NULL},
+    {"thoughts that do not end",
+     DELTA("\"content\":\"<thinking>hm</thin\"") STOP("length"), "|hm</thin|length|",
+     NULL},
+    {"a tag that is not whole", DELTA("\"content\":\"<think\"") STOP("stop"),
+     "<think||stop|", NULL},
     {"a refusal is text", DELTA("\"refusal\":\"No.\"") STOP("stop"), "No.||stop|",
      NULL},
     {"a finish that is empty or null is none",
@@ -184,6 +198,13 @@ static const wire_row rows[] = {
     {"a call without a name",
      CALL("\"index\":0,\"id\":\"a\"," FUNCTION("", "{}")) STOP("tool_calls"),
      "bad_response|1", NULL},
+    {"Gemini's signature of a call is kept with it",
+     CALL("\"id\":\"a\"," FUNCTION("f", "{}") ",\"extra_content\":{\"google\":{"
+                                              "\"thought_signature\":\"S\"}}")
+         CALL("\"id\":\"b\"," FUNCTION("f", "{}") ",\"extra_content\":null")
+             STOP("stop"),
+     "||tool_calls|a f {};b f {};",
+     "[{\"place\":2,\"item\":{\"google\":{\"thought_signature\":\"S\"}}}]"},
     {"a name is taken as it came",
      CALL("\"id\":\"a\"," FUNCTION("files__read", "{}")) STOP("tool_calls"),
      "||tool_calls|a files__read {};", NULL},

@@ -15,6 +15,9 @@
 #define CALL(id, arguments)                                                            \
     "\"type\":\"function_call\",\"id\":\"fc\",\"call_id\":\"" id                       \
     "\",\"name\":\"add\",\"arguments\":\"" arguments "\""
+#define DELTA(item, piece)                                                             \
+    "{\"type\":\"response.function_call_arguments.delta\",\"item_id\":\"" item         \
+    "\",\"output_index\":0,\"delta\":\"" piece "\"}\n"
 #define REASONING                                                                      \
     "\"id\":\"rs\",\"type\":\"reasoning\",\"summary\":[],\"encrypted_content\":\"E\""
 #define MESSAGE(text)                                                                  \
@@ -25,11 +28,17 @@ static const wire_row rows[] = {
     {"text", TEXT("Hel") TEXT("lo\\n\\u00e9") COMPLETED, "Hello\n\xC3\xA9||stop|", ""},
     {"the whole text is the same data",
      ITEM("added", "0", "\"type\":\"message\",\"content\":[]")
-         TEXT("one") "{\"type\":\"response.output_text.done\",\"text\":\"one\"}\n" ITEM(
-             "done", "0", MESSAGE("one")) COMPLETED,
+         TEXT("one") "{\"type\":\"response.output_text.done\",\"text\":\"one\"}"
+                     "\n" ITEM("done", "0", MESSAGE("one")) COMPLETED,
      "one||stop|", ""},
     {"a text that only comes whole", ITEM("done", "0", MESSAGE("one")) COMPLETED,
      "one||stop|", ""},
+    {"texts that only come whole, in events of their own",
+     "{\"type\":\"response.reasoning_summary_text.done\",\"text\":\"r\"}\n"
+     "{\"type\":\"response.output_text.done\",\"text\":\"one\"}\n" ITEM(
+         "done", "0", MESSAGE("one")) "{\"type\":\"response.refusal.done\","
+                                      "\"refusal\":\"two\"}\n" COMPLETED,
+     "onetwo|r|stop|", ""},
     {"two messages, the second only whole",
      TEXT("one") ITEM("done", "0", MESSAGE("one")) ITEM("done", "1", MESSAGE("two"))
          COMPLETED,
@@ -50,6 +59,60 @@ static const wire_row rows[] = {
     {"calls that only come whole",
      ITEM("done", "0", CALL("c1", "{}")) ITEM("done", "1", CALL("c2", "")) COMPLETED,
      "||tool_calls|c1 add {};c2 add {};", ""},
+    {"arguments that only come whole",
+     ITEM("added", "0",
+          CALL("c1", "")) "{\"type\":\"response.function_call_arguments.done\","
+                          "\"output_index\":0,\"arguments\":\"{}\"}\n" ITEM(
+                              "added", "1",
+                              CALL("c2", "")) "{\"type\":\"response.completed\","
+                                              "\"response\":{\"status\":\"completed\","
+                                              "\"output\":[{" CALL(
+                                                  "c1", "{}") "},{" CALL("c2",
+                                                                         "{\\\"a"
+                                                                         "\\\":"
+                                                                         "3}") "}"
+                                                                               "]"
+                                                                               "}"
+                                                                               "}"
+                                                                               "\n",
+     "||tool_calls|c1 add {};c2 add {\"a\":3};", ""},
+    {"arguments as an object",
+     ITEM("done", "0",
+          "\"type\":\"function_call\",\"call_id\":\"c1\",\"name\":\"add\","
+          "\"arguments\":{\"a\":3}") COMPLETED,
+     "||tool_calls|c1 add {\"a\":3};", ""},
+    {"calls at one place are told apart by their ids",
+     ITEM("added", "0",
+          "\"type\":\"function_call\",\"id\":\"i1\",\"call_id\":\"c1\",\"name\":"
+          "\"f\"") ITEM("added", "0",
+                        "\"type\":\"function_call\",\"id\":\"i2\",\"call_id\":"
+                        "\"c2\",\"name\":\"g\"") DELTA("i1", "{\\\"a\\\":")
+         DELTA("i2", "{\\\"b\\\":") DELTA("i1", "1}") DELTA("i2", "2}") COMPLETED,
+     "||tool_calls|c1 f {\"a\":1};c2 g {\"b\":2};", ""},
+    {"one call whose ids change",
+     ITEM("added", "0",
+          "\"type\":\"function_call\",\"id\":\"i1\",\"call_id\":\"c1\",\"name\":"
+          "\"f\"") DELTA("i2", "{}")
+         ITEM("done", "0",
+              "\"type\":\"function_call\",\"id\":\"i3\",\"call_id\":\"c3\","
+              "\"name\":\"f\","
+              "\"arguments\":\"{}\"") "{\"type\":\"response.completed\","
+                                      "\"response\":{\"output\":[{\"type\":"
+                                      "\"function_call\","
+                                      "\"call_id\":\"c4\",\"name\":\"f\","
+                                      "\"arguments\":\"{}\"}]}}\n",
+     "||tool_calls|c1 f {};", ""},
+    {"calls without a place",
+     "{\"type\":\"response.output_item.added\",\"item\":{" CALL(
+         "c1", "") "}}\n"
+                   "{\"type\":\"response.function_call_arguments.delta\",\"delta\":"
+                   "\"{}\"}\n"
+                   "{\"type\":\"response.output_item.done\",\"item\":{" CALL(
+                       "c1", "{}") "}}\n"
+                                   "{\"type\":\"response.output_item.done\",\"item\":{"
+                                   "\"type\":\"function_call\",\"call_id\":\"c2\","
+                                   "\"name\":\"f\",\"arguments\":\"{}\"}}\n" COMPLETED,
+     "||tool_calls|c1 add {};c2 f {};", ""},
     {"two calls that grow in turn",
      ITEM("added", "0", CALL("c1", ""))
          ITEM("added", "1", CALL("c2", "")) "{\"type\":\"response.function_call_"
@@ -74,9 +137,29 @@ static const wire_row rows[] = {
      "{\"type\":\"response.reasoning_summary_part.added\",\"summary_index\":0}\n"
      "{\"type\":\"response.reasoning_summary_text.delta\",\"delta\":\"one\"}\n"
      "{\"type\":\"response.reasoning_summary_part.added\",\"summary_index\":1}\n"
-     "{\"type\":\"response.reasoning_summary_text.delta\",\"delta\":\"two\"}\n" TEXT(
-         "x") COMPLETED,
+     "{\"type\":\"response.reasoning_summary_text.delta\",\"delta\":\"two\"}"
+     "\n" TEXT("x") COMPLETED,
      "x|one\n\ntwo|stop|", ""},
+    {"reasoning that only comes whole",
+     ITEM("done", "0",
+          "\"type\":\"reasoning\",\"encrypted_content\":\"E\",\"summary\":[{"
+          "\"type\":"
+          "\"summary_text\",\"text\":\"one\"},{\"type\":\"summary_text\",\"text\":"
+          "\"two\"}]") TEXT("x") COMPLETED,
+     "x|one\n\ntwo|stop|", NULL},
+    {"reasoning that is not sealed is kept with its content",
+     ITEM("done", "0",
+          "\"type\":\"reasoning\",\"content\":[{\"type\":\"reasoning_text\","
+          "\"text\":\"hm\"}]") TEXT("x") COMPLETED,
+     "x|hm|stop|",
+     "[{\"place\":0,\"item\":{\"type\":\"reasoning\",\"content\":[{\"type\":"
+     "\"reasoning_text\","
+     "\"text\":\"hm\"}]}}]"},
+    {"reasoning without content could not be sent back",
+     ITEM("done", "0",
+          "\"type\":\"reasoning\",\"id\":\"rs\",\"summary\":[],\"content\":[],"
+          "\"encrypted_content\":null") TEXT("x") COMPLETED,
+     "x||stop|", ""},
     {"a refusal is what it says",
      "{\"type\":\"response.refusal.delta\",\"delta\":\"I won't.\"}\n" COMPLETED,
      "I won't.||stop|", ""},
@@ -84,9 +167,21 @@ static const wire_row rows[] = {
      "{\"type\":\"response.completed\",\"response\":{\"status\":\"completed\","
      "\"output\":[{" MESSAGE("one") "},{" CALL("c1", "{}") "}]}}\n",
      "one||tool_calls|c1 add {};", ""},
+    {"at the end only what was not told yet",
+     "{\"type\":\"response.reasoning_text.delta\",\"delta\":\"r\"}\n" TEXT("one")
+         ITEM("done", "1",
+              MESSAGE("one")) "{\"type\":\"response.completed\",\"response\":{"
+                              "\"output\":[{" REASONING
+                              "},{" MESSAGE("one") "},{" CALL("c1", "{}") "}]}}\n",
+     "one|r|tool_calls|c1 add {};", ""},
+    {"the answer at the end, its reasoning before",
+     "{\"type\":\"response.reasoning_text.delta\",\"delta\":\"r\"}\n{\"type\":"
+     "\"response.completed\",\"response\":{\"output\":[{" REASONING
+     "},{" MESSAGE("one") "}]}}\n",
+     "one|r|stop|", "[{\"place\":0,\"item\":{" REASONING "}}]"},
     {"the output at the end is the same data",
-     TEXT("one") "{\"type\":\"response.completed\",\"response\":{\"output\":[{" MESSAGE(
-         "one") "}],\"status\":\"completed\"}}\n",
+     TEXT("one") "{\"type\":\"response.completed\",\"response\":{\"output\":["
+                 "{" MESSAGE("one") "}],\"status\":\"completed\"}}\n",
      "one||stop|", ""},
     {"cut by its length",
      TEXT("one") "{\"type\":\"response.incomplete\",\"response\":{\"status\":"
@@ -95,9 +190,26 @@ static const wire_row rows[] = {
      "one||length|", ""},
     {"stopped by a filter",
      TEXT("one") "{\"type\":\"response.incomplete\",\"response\":{\"status\":"
-                 "\"incomplete\",\"incomplete_details\":{\"reason\":\"content_filter\"}"
+                 "\"incomplete\",\"incomplete_details\":{\"reason\":\"content_"
+                 "filter\"}"
                  "}}\n",
      "content_filter|0", NULL},
+    {"an end without a status, or without a response",
+     TEXT("one") "{\"type\":\"response.incomplete\",\"response\":{\"incomplete_"
+                 "details\":null}}\n",
+     "one||length|", ""},
+    {"an end that says nothing", TEXT("one") "{\"type\":\"response.completed\"}\n",
+     "one||stop|", ""},
+    {"other servers' words for an end",
+     TEXT("one") "{\"type\":\"response.done\",\"response\":{\"status\":"
+                 "\"completed\"}}\n[DONE]\n",
+     "one||stop|", ""},
+    {"[DONE] after text, or after a whole call, is an end",
+     TEXT("one") ITEM("done", "1", CALL("c1", "{}")) "[DONE]\n",
+     "one||tool_calls|c1 add {};", ""},
+    {"[DONE] inside a call",
+     ITEM("added", "0", CALL("c1", "")) DELTA("fc", "{\\\"a\\\"") "[DONE]\n",
+     "truncated|1", NULL},
     {"unknown events and items",
      "{\"type\":\"response.some_future_event\",\"x\":{}}\n{\"type\":\"keepalive\"}"
      "\n" ITEM("done", "0", "\"type\":\"web_search_call\"") TEXT("one") COMPLETED,
@@ -106,6 +218,27 @@ static const wire_row rows[] = {
      TEXT("one") "{\"type\":\"response.failed\",\"response\":{\"status\":\"failed\","
                  "\"error\":{\"code\":\"rate_limit_exceeded\",\"message\":\"slow "
                  "down\"}}}\n",
+     "rate_limited|1", NULL},
+    {"a failure without a status",
+     TEXT("one") "{\"type\":\"response.failed\",\"response\":{\"error\":{\"code\":"
+                 "\"rate_limit_exceeded\",\"message\":\"m\"}}}\n",
+     "rate_limited|1", NULL},
+    {"a failure without a response",
+     "{\"type\":\"response.failed\",\"error\":{\"code\":\"rate_limit_exceeded\"}}"
+     "\n",
+     "rate_limited|1", NULL},
+    {"a failure that says nothing", TEXT("one") "{\"type\":\"response.cancelled\"}\n",
+     "server|1", NULL},
+    {"a failure under the name of an error",
+     "{\"type\":\"response.error\",\"code\":\"rate_limit_error\",\"message\":\"m\"}"
+     "\n",
+     "rate_limited|1", NULL},
+    {"an error as text", "{\"error\":\"model is overloaded\"}\n", "overloaded|1", NULL},
+    {"vLLM's error",
+     "{\"object\":\"error\",\"message\":\"m\",\"type\":\"invalid_request_error\","
+     "\"code\":400}\n",
+     "invalid_request|0", NULL},
+    {"a list with an error", "[{\"error\":{\"code\":429,\"message\":\"m\"}}]\n",
      "rate_limited|1", NULL},
     {"an error event, flat",
      "{\"type\":\"error\",\"code\":\"server_error\",\"message\":\"m\"}\n", "server|1",

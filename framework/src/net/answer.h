@@ -19,6 +19,7 @@
 #include "cadre/ext/model.h"
 
 #include "net/secrets.h"
+#include "net/think.h"
 
 typedef struct cdr_answer_call {
     cdr_buf id, name, arguments;
@@ -42,6 +43,7 @@ struct cadre_sink {
     // Of the request; NULL: none. Must live until the answer is settled.
     const cdr_secrets *secrets;
     cdr_buf text_held, reasoning_held; // what may become a secret
+    cdr_think think;                   // of the text
     // Shows a piece of text as it comes; optional. On the thread that fills it.
     void (*on_delta)(void *ctx, bool is_reasoning, const char *text, size_t len);
     void *ctx;
@@ -51,6 +53,8 @@ void cdr_answer_init(cadre_sink *sink);
 void cdr_answer_fini(cadre_sink *sink);
 void cdr_answer_clear(cadre_sink *sink); // before another attempt
 
+// Ends what was cut, since nothing more comes.
+void cdr_answer_end_texts(cadre_sink *sink);
 // How many bytes were said so far, in whatever form.
 size_t cdr_answer_size(const cadre_sink *sink);
 

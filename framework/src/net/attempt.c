@@ -1,12 +1,13 @@
 // One attempt of a model call over the network.
 //
-// What the body is, is decided once, by status, content type and its first byte that is
-// no blank (so by the bytes, not by how they were cut):
+// What the body is, is decided once, by status, content type and its first bytes from
+// one that is no blank (so by the bytes, not by how they were cut):
 //   error     status from 300: gathered, then given to the format's `body`
-//   events    an event stream
+//   events    an event stream, also under another type
 //   json      a whole answer, gathered: servers that ignore `stream`, and errors under
 //             the type of a stream
-//   rejected  neither: gathered as far as it is quoted
+//   rejected  neither, or a page under the type of a stream: gathered as far as it is
+//             quoted
 //
 // Invariants:
 // 1. `failure` holds the first failure and nothing is fed to the format after it.
@@ -30,6 +31,7 @@
 #define MAX_ERROR_BYTES ((size_t)64 * 1024)       // of an error's body that are read
 #define QUOTED_CHARACTERS 200
 #define TYPE_SIZE 96
+#define DECISIVE_BYTES 6 // the longest beginning that is looked for
 
 typedef enum body_kind {
     BODY_UNKNOWN,
@@ -78,16 +80,26 @@ static bool is_json_type(const char *content_type)
            (len > 5 && strncasecmp(content_type + len - 5, "+json", 5) == 0);
 }
 
-static body_kind kind_of(const cdr_attempt *attempt, char first)
+static bool is_event_start(const char *text)
 {
-    bool is_json_text = first == '{' || first == '[';
+    static const char *const starts[] = {
+        ":", "data:", "event:", "error:", "id:", "retry:"};
+    for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
+        if (strncmp(text, starts[i], strlen(starts[i])) == 0)
+            return true;
+    return false;
+}
+
+// `text` has all decisive bytes, or ends with a NUL.
+static body_kind kind_of(const cdr_attempt *attempt, const char *text)
+{
     const char *type = attempt->content_type;
-    if (is_type(type, "text/event-stream") || type[0] == '\0')
-        return is_json_text ? BODY_JSON : BODY_EVENTS;
-    if (!is_json_type(type))
-        return BODY_REJECTED;
-    // Some gateways leave the type of a JSON answer on a stream.
-    return first && strchr("deir:", first) ? BODY_EVENTS : BODY_JSON;
+    bool is_stream_type = is_type(type, "text/event-stream") || type[0] == '\0';
+    if (text[0] == '{' || text[0] == '[')
+        return BODY_JSON;
+    if (is_event_start(text) || (is_stream_type && text[0] != '<'))
+        return BODY_EVENTS;
+    return is_json_type(type) ? BODY_JSON : BODY_REJECTED;
 }
 
 static void on_head(void *ctx, const cdr_http_head *head)
@@ -162,19 +174,8 @@ static cdr_flow feed_json(cdr_attempt *attempt, const char *data, size_t len)
     return has_failed(attempt) ? CDR_FLOW_STOP : CDR_FLOW_GO;
 }
 
-static cdr_flow on_data(void *ctx, const char *data, size_t len)
+static cdr_flow feed(cdr_attempt *attempt, const char *data, size_t len)
 {
-    cdr_attempt *attempt = ctx;
-    if (attempt->kind == BODY_UNKNOWN) {
-        size_t blank = 0;
-        while (blank < len && strchr(" \t\r\n", data[blank]) && data[blank])
-            blank++;
-        if (blank == len)
-            return CDR_FLOW_GO; // neither form minds that these are missing
-        data += blank;
-        len -= blank;
-        attempt->kind = kind_of(attempt, data[0]);
-    }
     switch (attempt->kind) {
     case BODY_EVENTS:
         return feed_events(attempt, data, len);
@@ -186,6 +187,49 @@ static cdr_flow on_data(void *ctx, const char *data, size_t len)
                    ? CDR_FLOW_STOP
                    : CDR_FLOW_GO;
     }
+}
+
+// Decides what the body is by the bytes that were gathered, and feeds them.
+static cdr_flow decide(cdr_attempt *attempt)
+{
+    char start[DECISIVE_BYTES];
+    size_t len = attempt->body.len;
+    attempt->kind = kind_of(attempt, cdr_buf_text(&attempt->body));
+    memcpy(start, cdr_buf_text(&attempt->body), len);
+    cdr_buf_fini(&attempt->body); // a stream needs none
+    return len > 0 ? feed(attempt, start, len) : CDR_FLOW_GO;
+}
+
+// Gathers decisive bytes that come one by one, until they are all there.
+static cdr_flow gather_start(cdr_attempt *attempt, const char *data, size_t len)
+{
+    size_t missing = DECISIVE_BYTES - attempt->body.len;
+    size_t n = len < missing ? len : missing;
+    gather(attempt, data, n, DECISIVE_BYTES);
+    if (has_failed(attempt))
+        return CDR_FLOW_STOP;
+    if (n < missing)
+        return CDR_FLOW_GO;
+    cdr_flow flow = decide(attempt);
+    return n == len || has_failed(attempt) ? flow : feed(attempt, data + n, len - n);
+}
+
+static cdr_flow on_data(void *ctx, const char *data, size_t len)
+{
+    cdr_attempt *attempt = ctx;
+    if (attempt->kind == BODY_UNKNOWN && attempt->body.len == 0) {
+        // Neither form minds that blanks in front are missing.
+        while (len > 0 && memchr(" \t\r\n", *data, 4)) {
+            data++;
+            len--;
+        }
+        if (len >= DECISIVE_BYTES)
+            attempt->kind = kind_of(attempt, data);
+    }
+    if (len == 0)
+        return CDR_FLOW_GO;
+    return attempt->kind == BODY_UNKNOWN ? gather_start(attempt, data, len)
+                                         : feed(attempt, data, len);
 }
 
 // How many bytes of UTF-8 text the first characters take.
@@ -218,8 +262,8 @@ static void fail_rejected(cdr_attempt *attempt)
     }
     quoted[used] = '\0';
     cadre_fail_class(&attempt->failure, CADRE_EIO, CADRE_CLASS_BAD_RESPONSE, false,
-                     "the server answered with content type '%s', which is neither an "
-                     "event stream nor JSON: \"%s\"%s",
+                     "the server answered with content type '%s' but with neither "
+                     "an event stream nor JSON: \"%s\"%s",
                      attempt->content_type, quoted,
                      len < attempt->body.len ? "..." : "");
 }
@@ -270,6 +314,8 @@ static void end_events(cdr_attempt *attempt)
 static void judge_body(cdr_attempt *attempt, const cdr_transfer_end *end)
 {
     const cdr_attempt_config *config = &attempt->config;
+    if (attempt->kind == BODY_UNKNOWN && attempt->status != 0)
+        (void)decide(attempt); // a short body, or none
     const char *text = cdr_buf_text(&attempt->body);
     size_t len = attempt->body.len;
     if (len >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) { // a byte order mark
@@ -277,8 +323,6 @@ static void judge_body(cdr_attempt *attempt, const cdr_transfer_end *end)
         len -= 3;
     }
     cadre_error *failure = &attempt->failure;
-    if (attempt->kind == BODY_UNKNOWN && attempt->status != 0)
-        attempt->kind = kind_of(attempt, '\0'); // an empty body
     const cadre_http_body body = {attempt->status, text, len};
     if (attempt->kind == BODY_ERROR) {
         config->ops->body(config->state, &body, config->sink, failure);

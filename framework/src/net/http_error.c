@@ -268,8 +268,8 @@ cadre_status cadre_fail_http(cadre_error *err, int http_status, const char *code
     to_line(message, line);
     if (line[0] == '\0')
         to_line(code, line);
-    char status[24] = "";
-    if (http_status > 0)
+    char status[24] = ""; // of an answer that had begun well it tells nothing
+    if (http_status >= 300)
         (void)snprintf(status, sizeof(status), "HTTP %d ", http_status);
     return cadre_fail_class(err, CADRE_EIO, error_class, retryable, "%s%s%s%s%s",
                             status, cadre_error_class_name(error_class),

@@ -16,6 +16,9 @@ typedef struct cadre_sink cadre_sink;
 
 CADRE_API void cadre_sink_text(cadre_sink *sink, const char *text, size_t len);
 CADRE_API void cadre_sink_reasoning(cadre_sink *sink, const char *text, size_t len);
+// Says, before there is a text, that one which begins with <think>...</think>, or with
+// <thinking>, has its reasoning in it.
+CADRE_API void cadre_sink_split_thinking(cadre_sink *sink);
 CADRE_API size_t cadre_sink_call_count(const cadre_sink *sink);
 CADRE_API size_t cadre_sink_add_call(cadre_sink *sink); // its number
 CADRE_API void cadre_sink_call_id(cadre_sink *sink, size_t call, const char *id,
@@ -46,6 +49,10 @@ CADRE_API void cadre_sink_item(cadre_sink *sink, const char *json, size_t len);
 CADRE_API void cadre_sink_item_append(cadre_sink *sink, const char *json, size_t len);
 CADRE_API void cadre_sink_item_end(cadre_sink *sink);
 CADRE_API void cadre_sink_usage(cadre_sink *sink, const cadre_usage *usage); // replaces
+// The same where a server tells a total too (0: it does not). What only that counts is
+// output, reasoning of xAI and Gemini, unless it is the cached input.
+CADRE_API void cadre_sink_usage_of(cadre_sink *sink, const cadre_usage *usage,
+                                   int64_t n_total);
 // How many of the input's tokens the provider put into its cache, at another price.
 CADRE_API void cadre_sink_cache_written(cadre_sink *sink, int64_t n_tokens); // replaces
 // The last one counts, but what says that the answer was cut stays.
