@@ -223,6 +223,7 @@ const cadre_model_ops cadre_model_gemini = {
     .base_url = "https://generativelanguage.googleapis.com",
     .base_url_env = "GEMINI_BASE_URL",
     .api_key_env = "GEMINI_API_KEY",
+    .other_key_env = "GOOGLE_API_KEY",
     .options_schema = schema,
     .state_size = sizeof(cdr_gemini_model),
     .reader_size = sizeof(cdr_gemini_reader),

@@ -151,9 +151,16 @@ static void end_message(const cdr_anthropic_reading *to)
 
 // --- A whole message ---
 
-static cadre_status read_blocks(cadre_scan *scan, const cdr_anthropic_reading *to)
+// A text alone, as requests may have it, is a block of text.
+static cadre_status read_content(cadre_scan *scan, const cdr_anthropic_reading *to)
 {
     cadre_status status = CADRE_OK;
+    cadre_scan_text text;
+    if (cadre_scan_peek(scan) == CADRE_SCAN_STRING) {
+        if (cadre_scan_string(scan, &text))
+            cdr_anthropic_add_text(to, text);
+        return CADRE_OK;
+    }
     if (!cadre_scan_array(scan))
         return CADRE_OK;
     for (int32_t i = 0; status == CADRE_OK && cadre_scan_item(scan); i++)
@@ -172,7 +179,7 @@ static cadre_status read_message(cadre_scan *scan, const cdr_anthropic_reading *
         return CADRE_OK;
     while (status == CADRE_OK && cadre_scan_key(scan, &key)) {
         if (cadre_scan_is(key, "content"))
-            status = read_blocks(scan, to);
+            status = read_content(scan, to);
         else if (cadre_scan_is(key, "usage"))
             read_usage(scan, to);
         else if (cadre_scan_is(key, "stop_reason"))
@@ -227,11 +234,12 @@ static int32_t index_of(const said *from)
 static cadre_status read_message_delta(said *from, const cdr_anthropic_reading *to)
 {
     ending end = {.why = ""};
-    cdr_anthropic_end_block(to);
     if (from->has_usage)
         read_usage(&from->usage, to);
     if (from->has_delta)
         read_ending(&from->delta, &end);
+    if (end.reason.len > 0) // else it only counts
+        cdr_anthropic_end_block(to);
     return finish(to, &end);
 }
 

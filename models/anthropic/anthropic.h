@@ -83,6 +83,7 @@ cadre_status cdr_anthropic_begin_block(const cdr_anthropic_reading *to, int32_t 
                                        cadre_scan *scan);
 void cdr_anthropic_read_delta(const cdr_anthropic_reading *to, int32_t index,
                               cadre_scan *scan);
+void cdr_anthropic_add_text(const cdr_anthropic_reading *to, cadre_scan_text text);
 void cdr_anthropic_end_block(const cdr_anthropic_reading *to);
 
 #endif

@@ -23,7 +23,7 @@ static void append_item(const cdr_anthropic_reading *to, const char *text)
     cadre_sink_item_append(to->sink, text, strlen(text));
 }
 
-static void add_said(const cdr_anthropic_reading *to, cadre_scan_text text)
+void cdr_anthropic_add_text(const cdr_anthropic_reading *to, cadre_scan_text text)
 {
     if (text.len > 0)
         to->reader->has_content = true;
@@ -191,7 +191,7 @@ cadre_status cdr_anthropic_begin_block(const cdr_anthropic_reading *to, int32_t 
         return CADRE_OK;
     read_start(scan, &start);
     if (cadre_scan_is(start.type, "text")) {
-        add_said(to, start.text);
+        cdr_anthropic_add_text(to, start.text);
     } else if (cadre_scan_is(start.type, "tool_use")) {
         return begin_call(to, index, &start);
     } else if (cadre_scan_is(start.type, "thinking")) {
@@ -237,7 +237,7 @@ void cdr_anthropic_read_delta(const cdr_anthropic_reading *to, int32_t index,
         else if (!cadre_scan_string(scan, &text))
             continue;
         else if (cadre_scan_is(key, "text"))
-            add_said(to, text);
+            cdr_anthropic_add_text(to, text);
         else if (cadre_scan_is(key, "thinking"))
             add_thought(to, text);
         else if (cadre_scan_is(key, "signature") && is_item)

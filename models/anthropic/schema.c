@@ -131,6 +131,16 @@ static bool stays_as_it_is(const char *key, const json_t *value)
     return strcmp(key, "minItems") == 0 && json_integer_value(value) == 1;
 }
 
+// Writes `anyOf`, of which there can be one. `allOf` says the same of a single schema;
+// several objects that are closed fit nothing together, and a reference in one is
+// refused.
+static void fit_choice(fitting *to, json_t *out, const char *key, json_t *list)
+{
+    bool is_choice = strcmp(key, "allOf") != 0 || json_array_size(list) == 1;
+    bool fits = is_choice && !json_object_get(out, "anyOf");
+    put(to, out, "anyOf", fits ? fit_list(to, list) : NULL);
+}
+
 static void fit_key(fitting *to, json_t *out, const char *key, json_t *value)
 {
     if (stays_as_it_is(key, value))
@@ -141,10 +151,9 @@ static void fit_key(fitting *to, json_t *out, const char *key, json_t *value)
         put(to, out, key, is_simple(value) ? json_incref(value) : NULL);
     else if (strcmp(key, "items") == 0)
         put(to, out, key, fit(to, value));
-    else if (strcmp(key, "anyOf") == 0 || strcmp(key, "oneOf") == 0)
-        put(to, out, "anyOf", fit_list(to, value));
-    else if (strcmp(key, "allOf") == 0)
-        put(to, out, key, fit_list(to, value));
+    else if (strcmp(key, "anyOf") == 0 || strcmp(key, "oneOf") == 0 ||
+             strcmp(key, "allOf") == 0)
+        fit_choice(to, out, key, value);
     else if (strcmp(key, "$ref") == 0)
         put(to, out, key, fit_reference(to, value));
     else if (strcmp(key, "properties") == 0 || strcmp(key, "$defs") == 0 ||
@@ -170,8 +179,7 @@ static bool may_be(const json_t *schema, const char *type)
 // Does it say what the value is?
 static bool says_something(const json_t *schema)
 {
-    static const char *const keys[] = {"type",  "enum",  "const",
-                                       "anyOf", "allOf", "$ref"};
+    static const char *const keys[] = {"type", "enum", "const", "anyOf", "$ref"};
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
         if (json_object_get(schema, keys[i]))
             return true;

@@ -338,6 +338,15 @@ static const char *const schemas[][2] = {
     {"{\"type\":[\"object\",\"null\"],\"properties\":{},\"additionalProperties\":true}",
      "{\"type\":[\"object\",\"null\"],\"properties\":{},\"additionalProperties\":"
      "false}"},
+    {"{\"type\":\"object\",\"properties\":{\"a\":{\"allOf\":[{\"$ref\":\"#/$defs/d\"}],"
+     "\"description\":\"x\"}},\"$defs\":{\"d\":{\"type\":\"string\"}}}",
+     "{\"type\":\"object\",\"properties\":{\"a\":{\"anyOf\":[{\"$ref\":\"#/$defs/d\"}],"
+     "\"description\":\"x\"}},\"$defs\":{\"d\":{\"type\":\"string\"}},"
+     "\"additionalProperties\":false}"},
+    {"{\"allOf\":[{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"string\"}}},"
+     "{\"type\":\"object\",\"properties\":{\"b\":{\"type\":\"string\"}}}]}",
+     NULL},
+    {"{\"anyOf\":[{\"type\":\"string\"}],\"oneOf\":[{\"type\":\"integer\"}]}", NULL},
     {"{\"type\":\"object\"}", NULL},
     {"{}", NULL},
     {"{\"type\":\"object\",\"additionalProperties\":{\"type\":\"string\"}}", NULL},

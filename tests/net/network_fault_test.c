@@ -7,6 +7,7 @@
 #include "support/transfer_probe.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct fault {
@@ -166,7 +167,8 @@ static void test_fault__truncated_case_gives_its_bytes_and_a_cut(void)
     http_server_stop(server);
 }
 
-static void check_unreachable(const char *url, const char *message)
+static void check_fails(const char *url, cdr_transfer_result result,
+                        const char *message)
 {
     cadre_error err = CADRE_ERROR_INIT;
     cdr_network *network = NULL;
@@ -174,7 +176,7 @@ static void check_unreachable(const char *url, const char *message)
     transfer_probe probe;
     probe_init(&probe, network);
     CHECK(probe_get(&probe, url));
-    probe_check_end(&probe, CDR_TRANSFER_UNREACHABLE, 0);
+    probe_check_end(&probe, result, 0);
     CHECK_CONTAINS(probe.message, message);
     CHECK_LACKS(probe.message, "secret");
     probe_fini(&probe);
@@ -190,8 +192,45 @@ static void test_fault__refused_connection_names_host_and_port(void)
     char message[128];
     (void)snprintf(url, sizeof url, "http://user:secret@%s/v1?key=secret", address);
     (void)snprintf(message, sizeof message, "connection refused: %s", address);
-    check_unreachable(url, message);
+    check_fails(url, CDR_TRANSFER_UNREACHABLE, message);
     http_server_stop(server);
+}
+
+static void test_fault__a_proxy_that_refuses_is_named(void)
+{
+    const http_server_config config = {.mode = HTTP_SERVER_REFUSE};
+    http_server *proxy = http_server_start(&config);
+    const char *url = http_server_url(proxy);
+    char message[128];
+    (void)setenv("http_proxy", url, 1); // NOLINT(concurrency-mt-unsafe)
+    (void)snprintf(message, sizeof message,
+                   "connection refused: model.test (by a proxy: Failed to connect to "
+                   "127.0.0.1 port %s",
+                   strrchr(url, ':') + 1);
+    check_fails("http://model.test/v1?key=secret", CDR_TRANSFER_UNREACHABLE, message);
+    (void)unsetenv("http_proxy"); // NOLINT(concurrency-mt-unsafe)
+    http_server_stop(proxy);
+}
+
+static void test_fault__a_proxy_that_lets_nobody_through_is_asked_once(void)
+{
+    static const struct {
+        int status;
+        cdr_transfer_result result;
+    } cases[] = {{407, CDR_TRANSFER_FAILED},
+                 {403, CDR_TRANSFER_FAILED},
+                 {502, CDR_TRANSFER_UNREACHABLE}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        http_server *proxy = http_server_start(NULL);
+        char status[32];
+        http_server_add_answer(proxy, cases[i].status, NULL, "text/plain", "no");
+        (void)snprintf(status, sizeof status, "response %d", cases[i].status);
+        // NOLINTNEXTLINE(concurrency-mt-unsafe)
+        (void)setenv("https_proxy", http_server_url(proxy), 1);
+        check_fails("https://model.test/v1?key=secret", cases[i].result, status);
+        (void)unsetenv("https_proxy"); // NOLINT(concurrency-mt-unsafe)
+        http_server_stop(proxy);
+    }
 }
 
 static void test_fault__url_that_libcurl_refuses_fails(void)
@@ -215,6 +254,8 @@ int main(void)
         CHECK_TEST(test_fault__reset_in_the_middle_keeps_what_came),
         CHECK_TEST(test_fault__truncated_case_gives_its_bytes_and_a_cut),
         CHECK_TEST(test_fault__refused_connection_names_host_and_port),
+        CHECK_TEST(test_fault__a_proxy_that_refuses_is_named),
+        CHECK_TEST(test_fault__a_proxy_that_lets_nobody_through_is_asked_once),
         CHECK_TEST(test_fault__url_that_libcurl_refuses_fails),
         CU_TEST_INFO_NULL,
     };

@@ -31,6 +31,10 @@ static void test_files__become_parts_by_what_they_are(void)
     check_parts(&(const cadre_file){.name = "b", .data = "%PDF-1", .size_bytes = 6},
                 "[{\"type\":\"file\",\"media_type\":\"application/pdf\",\"name\":\"b\","
                 "\"data\":\"JVBERi0x\"}]");
+    // Sound of a low rate, without a tag before it.
+    check_parts(&(const cadre_file){.name = "s", .data = "\xFF\xF3@", .size_bytes = 3},
+                "[{\"type\":\"file\",\"media_type\":\"audio/mpeg\",\"name\":\"s\","
+                "\"data\":\"//NA\"}]");
     check_parts(&(const cadre_file){.media_type = "image/png", .url = "https://h/x"},
                 "[{\"type\":\"image\",\"media_type\":\"image/png\",\"name\":\"file\","
                 "\"url\":\"https://h/x\"}]");

@@ -64,6 +64,15 @@ static const wire_row rows[] = {
      START BEGIN("0", THINKING_BLOCK) DELTA("0", THINKING("x")) END("0") SAID("1", "a")
          STOP("end_turn") DONE,
      "a|x|stop|", ""},
+    {"tokens that are counted in the middle of a thought",
+     START BEGIN("0", THINKING_BLOCK)
+         DELTA("0", THINKING("x")) "{\"type\":\"message_delta\",\"delta\":{\"stop_"
+                                   "reason\":null},\"usage\":{"
+                                   "\"output_tokens\":2}}\n" DELTA("0", SIGNATURE("s"))
+                                       END("0") SAID("1", "a") STOP("end_turn") DONE,
+     "a|x|stop|",
+     "[{\"place\":0,\"item\":{\"type\":\"thinking\",\"thinking\":\"x\",\"signature\":"
+     "\"s\"}}]"},
     {"a signature in pieces, and no end of the block",
      START BEGIN("0", THINKING_BLOCK) DELTA("0", THINKING("x"))
          DELTA("0", SIGNATURE("s1")) DELTA("0", SIGNATURE("s2")) SAID("1", "a")
@@ -121,6 +130,10 @@ static const wire_row rows[] = {
              DELTA("0", INPUT(":1}")) DELTA("1", INPUT(":2}")) END("0") END("1")
                  STOP("tool_use") DONE,
      "||tool_calls|c1 f {\"a\":1};c2 g {\"b\":2};", NULL},
+    {"a message that begins with a text alone",
+     "{\"type\":\"message_start\",\"message\":{\"content\":\"a\"}}\n" SAID("0", "b")
+         STOP("end_turn") DONE,
+     "ab||stop|", NULL},
     {"citations and unknown blocks are ignored",
      START BEGIN("0", TEXT_BLOCK) DELTA("0", TEXT("a"))
          DELTA("0", "\"type\":\"citations_delta\",\"citation\":{\"cited_text\":\"c\"}")

@@ -392,6 +392,24 @@ static void test_load__names_the_variable_of_a_missing_key(void)
     cadre_team_free(team);
 }
 
+static void test_load__takes_the_other_variable_of_a_provider(void)
+{
+    static const struct {
+        const char *usual, *other, *taken;
+    } cases[] = {{NULL, NULL, "GEMINI_API_KEY"},
+                 {NULL, "k", "GOOGLE_API_KEY"},
+                 {"k", "k", "GEMINI_API_KEY"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        set_variable("GEMINI_API_KEY", cases[i].usual);
+        set_variable("GOOGLE_API_KEY", cases[i].other);
+        cadre_team *team = load_sound("agents: {a: {model: gemini/m}}\n");
+        CHECK_TEXT(team->models[0]->api_key_env, cases[i].taken);
+        cadre_team_free(team);
+    }
+    set_variable("GEMINI_API_KEY", NULL);
+    set_variable("GOOGLE_API_KEY", NULL);
+}
+
 static void test_load__refuses_unknown_inputs_of_instructions(void)
 {
     check_told("inputs: {topic: {type: string}}\n"
@@ -572,6 +590,7 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_load__keeps_paths_in_its_folder),
     CHECK_TEST(test_load__does_not_show_a_key_written_for_its_variable),
     CHECK_TEST(test_load__names_the_variable_of_a_missing_key),
+    CHECK_TEST(test_load__takes_the_other_variable_of_a_provider),
     CHECK_TEST(test_load__refuses_unknown_inputs_of_instructions),
     CHECK_TEST(test_load__refuses_other_words_in_double_braces),
     CHECK_TEST(test_load__calls_things_as_the_file_does),

@@ -348,6 +348,8 @@ void cdr_loop_finish(cdr_loop *loop, cdr_transfer *transfer, CURLcode code)
         .status = easy->head.is_final ? easy->head.status : 0,
     };
     (void)curl_easy_getinfo(easy->handle, CURLINFO_OS_ERRNO, &outcome.os_errno);
+    (void)curl_easy_getinfo(easy->handle, CURLINFO_HTTP_CONNECTCODE,
+                            &outcome.proxy_status);
     cdr_lane_remove(transfer->lane, transfer);
     cdr_timers_clear(&loop->timers, &transfer->timer);
     cdr_timers_unreserve(&loop->timers);

@@ -74,7 +74,7 @@ typedef enum cdr_transfer_result {
     CDR_TRANSFER_IDLE_TIMEOUT, // no byte for idle_timeout_ms
     CDR_TRANSFER_TIMEOUT,      // the whole attempt, or connecting, took too long
     CDR_TRANSFER_FAILED // no memory, malformed URL, a certificate that is not trusted,
-                        // an answer that is not HTTP
+                        // a proxy that refuses, an answer that is not HTTP
 } cdr_transfer_result;
 
 typedef struct cdr_transfer_end {

@@ -89,9 +89,10 @@ size_t cdr_transfer_take(cdr_transfer *transfer, char *data, size_t len,
 
 // What is known at the end.
 typedef struct cdr_transfer_outcome {
-    CURLcode code;    // when the network did not stop it
-    long os_errno;    // of connecting; 0: unknown
-    const char *text; // libcurl's; "" when it had none
+    CURLcode code;     // when the network did not stop it
+    long os_errno;     // of connecting; 0: unknown
+    long proxy_status; // what a proxy answered to CONNECT; 0: none did
+    const char *text;  // libcurl's; "" when it had none
     int status;
 } cdr_transfer_outcome;
 

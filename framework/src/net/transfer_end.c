@@ -79,6 +79,13 @@ static bool is_of_certificates(CURLcode code)
            code == CURLE_SSL_ISSUER_ERROR || code == CURLE_SSL_CERTPROBLEM;
 }
 
+// A proxy that says 407 or 403 says it again; one that says 502 or 503 may not.
+static bool is_refused_by_proxy(const cdr_transfer_outcome *outcome)
+{
+    return outcome->proxy_status >= 400 && outcome->proxy_status < 500 &&
+           outcome->proxy_status != 408 && outcome->proxy_status != 429;
+}
+
 // libcurl takes a connection that closes inside the head for a whole answer.
 static bool is_cut_head(const cdr_transfer_outcome *outcome)
 {
@@ -93,7 +100,7 @@ static cdr_transfer_result result_of_code(const cdr_transfer *transfer,
         return CDR_TRANSFER_CUT;
     if (code == CURLE_OK)
         return CDR_TRANSFER_OK;
-    if (is_our_fault(code) || is_of_certificates(code))
+    if (is_our_fault(code) || is_of_certificates(code) || is_refused_by_proxy(outcome))
         return CDR_TRANSFER_FAILED;
     // Of a server that speaks no HTTP, or of a scheme that libcurl was built without.
     if (code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_WEIRD_SERVER_REPLY)
@@ -116,6 +123,20 @@ static void say_errno(long number, const char *at, char *out, size_t size)
                    found[0] != '\0' ? found + 1 : "", at);
 }
 
+// libcurl names who could not be reached; when that is not the host of the URL, it is
+// the proxy that the environment names.
+static void say_proxy(const cdr_transfer *transfer, const char *text, char *out,
+                      size_t size)
+{
+    size_t used = strlen(out);
+    char host[256];
+    (void)snprintf(host, sizeof host, "%.*s", (int)strcspn(transfer->authority, ":"),
+                   transfer->authority);
+    if (!transfer->is_loopback && text[0] != '\0' && transfer->authority[0] != '[' &&
+        strcasestr(text, host) == NULL)
+        (void)snprintf(out + used, size - used, " (by a proxy: %s)", text);
+}
+
 static void say_code(const cdr_transfer *transfer, const cdr_transfer_outcome *outcome,
                      char *out, size_t size)
 {
@@ -134,6 +155,7 @@ static void say_code(const cdr_transfer *transfer, const cdr_transfer_outcome *o
             say_errno(outcome->os_errno, at, out, size);
         else
             (void)snprintf(out, size, "%s: %s", text, at);
+        say_proxy(transfer, outcome->text, out, size);
         break;
     case CURLE_COULDNT_RESOLVE_HOST:
         (void)snprintf(out, size, "host not found: %s", at);

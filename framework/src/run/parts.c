@@ -27,6 +27,9 @@ static const signature signatures[] = {
     {8, "WAVE", 4, "audio/wav"},
     {0, "ID3", 3, "audio/mpeg"},
     {0, "\xFF\xFB", 2, "audio/mpeg"},
+    {0, "\xFF\xFA", 2, "audio/mpeg"},
+    {0, "\xFF\xF3", 2, "audio/mpeg"}, // of low rates
+    {0, "\xFF\xF2", 2, "audio/mpeg"},
 };
 
 const char *cadre_file_media_type(const void *data, size_t size_bytes)

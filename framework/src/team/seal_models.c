@@ -21,6 +21,15 @@ static bool is_variable_name(const char *name)
     return *name && (*name < '0' || *name > '9') && !name[strspn(name, letters)];
 }
 
+// The variable that holds the provider's key; NULL: it takes none.
+static const char *usual_key(const cadre_model_ops *ops)
+{
+    const char *other = ops->other_key_env;
+    bool takes_other =
+        other && !cdr_environment_get(ops->api_key_env) && cdr_environment_get(other);
+    return takes_other ? other : ops->api_key_env;
+}
+
 // An explicit address is another server: a key is sent there only when its variable is
 // named too.
 static void resolve_key(cadre_model *model, bool has_own_url)
@@ -33,7 +42,7 @@ static void resolve_key(cadre_model *model, bool has_own_url)
                                      "there is none");
         return;
     }
-    const char *usual = model->ops->api_key_env;
+    const char *usual = usual_key(model->ops);
     model->api_key_env = has_own_url || !usual ? "" : usual;
 }
 

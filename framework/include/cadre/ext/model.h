@@ -74,6 +74,7 @@ typedef struct cadre_model_ops {
     size_t struct_size;
     const char *provider, *summary; // "openai", one line for `cadre list`
     const char *base_url, *base_url_env, *api_key_env; // defaults; NULL: none
+    const char *other_key_env;      // read where api_key_env is not set; NULL: none
     const char *options_schema;     // "properties" as JSON; see cadre/ext/agent.h
     size_t state_size, reader_size; // a reader is zeroed for each attempt
 
