@@ -448,11 +448,15 @@ json_t *cli_json_result(const cadre_result *result, cli_frames frames,
     return object;
 }
 
+// Why a run could not start. What the caller got wrong is a matter of what was set.
 static cadre_error_info info_of(const cadre_error *err)
 {
-    return (cadre_error_info){.error_class = err->error_class == CADRE_CLASS_NONE
-                                                 ? CADRE_CLASS_ERROR
-                                                 : err->error_class,
+    bool has_class =
+        err->error_class != CADRE_CLASS_NONE && err->error_class != CADRE_CLASS_ERROR;
+    cadre_error_class otherwise =
+        err->status == CADRE_EINVAL ? CADRE_CLASS_CONFIG : CADRE_CLASS_ERROR;
+
+    return (cadre_error_info){.error_class = has_class ? err->error_class : otherwise,
                               .retryable = err->retryable,
                               .message = err->text};
 }

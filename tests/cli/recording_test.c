@@ -236,6 +236,9 @@ static void test_recording__tells_the_first_difference(void)
          "less "
          "than was recorded"},
         {"entry: boss", "entry: helper", "agent 'helper' asks its model"},
+        {"wait: any", "wait: all",
+         "agent 'left' step 1 (at '2 > b1/1 > 1'): it was stopped in the recording; "
+         "nothing stops it now"},
     };
     lab it;
     char changed[2000];
@@ -498,6 +501,54 @@ static void test_recording__keeps_large_results_that_were_cut(void)
     lab_remove(&it);
 }
 
+// --- Races ---
+
+// Who lost was asking its second member's model, and had a part of the answer.
+static void test_recording__of_a_race_has_what_losers_had_begun(void)
+{
+    static const char race[] =
+        "script: ./script.yaml\n"
+        "agents:\n"
+        "  desk: {type: parallel, members: [right, left], parallel: {wait: any}}\n"
+        "  right: {model: openai/test}\n"
+        "  left: {type: chain, members: [first, second]}\n"
+        "  first: {model: openai/test}\n"
+        "  second: {model: openai/test}\n";
+    static const char answers[] =
+        "agents:\n"
+        "  right: [{text: Right won., delay: 300ms}]\n"
+        "  first: [{text: One.}]\n"
+        "  second: [{text: Two and three and many more., chunks: 28, delay: 5s}]\n";
+    lab it;
+
+    if (!lab_make(&it, race, answers))
+        return;
+    LAB_CHECK(&it, 0, "Right won.\n", "", "run", "team.yaml", "hi", "--offline",
+              "--record", "run.yaml");
+    check_replay(&it, "run.yaml", "hi", 0);
+    lab_remove(&it);
+}
+
+// Two stops of one kind, one within the other: the member's time, then that of the run.
+static void test_recording__of_a_run_out_of_time_stops_each_where_it_was(void)
+{
+    static const char slow[] =
+        "script: ./script.yaml\n"
+        "agents:\n"
+        "  desk: {type: chain, members: [slow], timeout: 250ms}\n"
+        "  slow: {model: openai/test, timeout: 100ms, retry: {attempts: 9}}\n";
+    static const char answers[] = "agents:\n"
+                                  "  slow: [{text: Never., delay: 60s, times: 9}]\n";
+    lab it;
+
+    if (!lab_make(&it, slow, answers))
+        return;
+    LAB_CHECK(&it, 4, "", "agent 'desk': its time of 250ms is up", "run", "team.yaml",
+              "hi", "--offline", "--record", "run.yaml");
+    check_replay(&it, "run.yaml", "hi", 4);
+    lab_remove(&it);
+}
+
 static const CU_TestInfo tests[] = {
     CHECK_TEST(test_recording__is_made_again_without_tools_and_people),
     CHECK_TEST(test_recording__of_a_parked_run_asks_again),
@@ -512,6 +563,8 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_recording__shortens_the_history_where_it_was),
     CHECK_TEST(test_recording__keeps_every_text),
     CHECK_TEST(test_recording__keeps_large_results_that_were_cut),
+    CHECK_TEST(test_recording__of_a_race_has_what_losers_had_begun),
+    CHECK_TEST(test_recording__of_a_run_out_of_time_stops_each_where_it_was),
     CU_TEST_INFO_NULL,
 };
 

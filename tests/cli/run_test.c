@@ -365,6 +365,25 @@ static void test_run__a_team_with_mistakes_is_told_in_json_too(void)
     program_result_fini(&ran);
 }
 
+// What exit status 2 stands for is of one class, whoever found it.
+static void test_run__a_mistake_of_the_caller_is_of_class_config(void)
+{
+    static const char *const wrong[][2] = {{"--set", "colour=red"},
+                                           {"--store", "shelf:x"},
+                                           {"--script", "not-there.yaml"}};
+    program_result ran;
+
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        if (!RUN(&ran, "solo.yaml", "hello", "--json", wrong[i][0], wrong[i][1]))
+            return;
+        CHECK_INT(ran.exit_status, 2);
+        json_t *object = json_loads(ran.out, 0, NULL);
+        CHECK_TEXT(text_of(json_object_get(object, "error"), "class"), "config");
+        json_decref(object);
+        program_result_fini(&ran);
+    }
+}
+
 static void test_run__a_missing_key_is_named_with_the_way_out(void)
 {
     program_result ran;
@@ -448,6 +467,7 @@ int main(void)
         CHECK_TEST(test_run__reads_its_input_from_a_pipe),
         CHECK_TEST(test_run__refuses_input_that_is_no_text),
         CHECK_TEST(test_run__a_team_with_mistakes_is_told_in_json_too),
+        CHECK_TEST(test_run__a_mistake_of_the_caller_is_of_class_config),
         CHECK_TEST(test_run__a_missing_key_is_named_with_the_way_out),
         CHECK_TEST(test_run__a_failed_run_exits_1_with_its_error),
         CHECK_TEST(test_run__a_timeout_exits_4),

@@ -98,6 +98,31 @@ static void test_budget__without_an_answer_the_run_fails(void)
     scripted_case_close(&c);
 }
 
+// Neither is one that does not fit: the correction has no room, or no time.
+static void test_budget__a_draft_is_no_answer(void)
+{
+    static const char *const budgets[] = {"max_tokens: 50", "max_time: 20ms"};
+    static const char script[] =
+        "agents: {desk: [{text: Dear me, usage: {input_tokens: 90, output_tokens: 10}},"
+        "                {text: '{}', delay: 5s}]}\n";
+    for (size_t i = 0; i < sizeof budgets / sizeof budgets[0]; i++) {
+        char team[300];
+        (void)snprintf(team, sizeof team,
+                       MODELS "budget: {%s}\n"
+                              "agents:\n"
+                              "  desk: {model: fast, output_schema: {type: object}}\n",
+                       budgets[i]);
+        if (!run(team, script, CADRE_RUN(.input = "Go.")))
+            return;
+        CHECK_STATUS(c.status, CADRE_EFAILED, &c.err);
+        CHECK_INT(c.result->status, CADRE_FRAME_FAILED);
+        CHECK_INT(c.result->stop_reason, CADRE_STOP_BUDGET);
+        CHECK_INT(c.result->error.error_class, CADRE_CLASS_BUDGET);
+        CHECK_TEXT(c.result->text, "");
+        scripted_case_close(&c);
+    }
+}
+
 #define X50 "0123456789012345678901234567890123456789012345678 "
 #define X400 X50 X50 X50 X50 X50 X50 X50 X50
 
@@ -467,6 +492,7 @@ int main(void)
     static const CU_TestInfo tests[] = {
         CHECK_TEST(test_budget__is_exceeded_by_one_call_at_most),
         CHECK_TEST(test_budget__without_an_answer_the_run_fails),
+        CHECK_TEST(test_budget__a_draft_is_no_answer),
         CHECK_TEST(test_budget__counts_what_a_limit_leaves_of_the_history),
         CHECK_TEST(test_budget__money_is_counted_by_price),
         CHECK_TEST(test_budget__narrows_with_the_run),

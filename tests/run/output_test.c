@@ -392,9 +392,13 @@ static void test_output__of_other_teams_is_checked(void)
 static void test_output__of_a_parallel_that_waits_for_one_is_that_of_the_winner(void)
 {
     open_team("parallel", "{\"wait\": \"any\"}");
-    DRIVEN("one", "say hm", "say ho");
-    DRIVEN("two", "say {}", "say {\"n\": 2}");
-    team_case_run(&t, "hi");
+    DRIVEN("one", "say hm", "gate\nsay ho");
+    DRIVEN("two", "say {}", "gate\nsay {\"n\": 2}");
+    if (team_case_start(&t, CADRE_RUN(.input = "hi")) == NULL)
+        return;
+    CHECK(driven_await_held(2)); // else one may win before the other begins
+    driven_release();
+    team_case_finish(&t);
     CHECK_OK(t.status, &t.err);
     CHECK_TEXT(t.result->text, "{\"n\": 2}");
     CHECK_TEXT(driven_schema("one", 0), "one " SCHEMA);

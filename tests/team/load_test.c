@@ -505,10 +505,11 @@ static void test_load__says_where_a_key_stands(void)
         "timeout: 10s\n"
         "agents:\n"
         "  a: {model: m, fallback: [openai/n], max_tokens: 9, limits: {}}\n"
-        "  b: {type: chain, members: [a], max_turns: 3}\n"
+        "  b: {type: chain, members: [a], max_turns: 3, wait: race, attempts: 2}\n"
         "  c: {model: m, budget: {max_model_calls: 5}, retry: {max_turns: 4}}\n"
         "models: {m: {model: openai/m, budget: {max_cost: 1}, max_turns: 2}}\n"
-        "limits: {max_cost: 1}\n",
+        "limits: {max_cost: 1}\n"
+        "tools: {t: {type: ask, attempts: 2}}\n",
         "team.yaml:1:1: unknown key 'rpm'; it stands under models\n"
         "team.yaml:2:1: unknown key 'timeout'; it stands under models, tools or "
         "agents\n"
@@ -517,6 +518,8 @@ static void test_load__says_where_a_key_stands(void)
         "budget\n"
         "team.yaml:4:54: agents.a: unknown key 'limits'; it stands at the top\n"
         "team.yaml:5:34: agents.b: unknown key 'max_turns' (known: *\n"
+        "team.yaml:5:48: agents.b: unknown key 'wait'; it stands under parallel\n"
+        "team.yaml:5:60: agents.b: unknown key 'attempts'; it stands under retry\n"
         "team.yaml:6:26: agents.c.budget: unknown key 'max_model_calls'; it stands "
         "under limits\n"
         "team.yaml:6:55: agents.c.retry: unknown key 'max_turns'; it stands under "
@@ -524,7 +527,8 @@ static void test_load__says_where_a_key_stands(void)
         "team.yaml:7:31: models.m: unknown key 'budget'; it stands at the top or under "
         "agents\n"
         "team.yaml:7:54: models.m: unknown key 'max_turns'; it stands under agents\n"
-        "team.yaml:8:10: limits: unknown key 'max_cost'; it stands under budget\n");
+        "team.yaml:8:10: limits: unknown key 'max_cost'; it stands under budget\n"
+        "team.yaml:9:24: tools.t: unknown key 'attempts' (known: *\n");
 }
 
 static void test_load__tells_a_duplicate_key_with_all_other_mistakes(void)

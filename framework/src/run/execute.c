@@ -133,14 +133,20 @@ static bool is_out_of_budget(const cadre_frame *frame, const cdr_ending *ending)
     return refusal != NULL || frame->mark == CDR_MARK_BUDGET;
 }
 
+// Has it said something that may stand as its answer?
+static bool has_answered(cadre_frame *frame)
+{
+    return cdr_text_bytes(frame->work->output)[0] != '\0' && cdr_output_fits(frame);
+}
+
 // What was stopped by a budget has answered if it has said something, and the failure
 // says why that is all. Who ends well although its budget has refused a call says so.
-static void heed_budget(const cadre_frame *frame, cdr_ending *ending)
+static void heed_budget(cadre_frame *frame, cdr_ending *ending)
 {
     const cdr_work *work = frame->work;
     if (frame->kind != CDR_FRAME_AGENT || work == NULL)
         return;
-    if (is_out_of_budget(frame, ending) && cdr_text_bytes(work->output)[0] != '\0') {
+    if (is_out_of_budget(frame, ending) && has_answered(frame)) {
         ending->status = CADRE_FRAME_COMPLETED;
         ending->output = cdr_text_ref(work->output);
     } else if (ending->stop_reason == CADRE_STOP_FINAL) {

@@ -85,7 +85,10 @@ static cadre_status await_claim(cdr_model_call *call, cadre_frame *frame,
         cdr_mutex_unlock(&tree->mu);
         if (!waits)
             return status;
-        cdr_frame_wait(frame, seen, CDR_NEVER);
+        if (tree->replay == NULL)
+            cdr_frame_wait(frame, seen, CDR_NEVER);
+        else
+            cdr_park_idle(frame, seen);
     }
 }
 

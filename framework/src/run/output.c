@@ -60,6 +60,12 @@ cadre_status cdr_output_check(cadre_frame *frame, cadre_error *err)
                             frame->name, why.text);
 }
 
+bool cdr_output_fits(cadre_frame *frame)
+{
+    const json_t *schema = cdr_frame_output_schema(frame);
+    return schema == NULL || fit(frame, schema, NULL) == CADRE_OK;
+}
+
 cadre_status cadre_frame_take_answer(cadre_frame *frame, const cadre_answer *answer,
                                      cadre_error *err)
 {

@@ -21,6 +21,9 @@ const json_t *cdr_frame_output_schema(const cadre_frame *frame);
 // Errors: EFAILED of class bad_response, naming agent and problem; ENOMEM.
 cadre_status cdr_output_check(cadre_frame *frame, cadre_error *err);
 
+// Does what a frame has said so far fit? Then the JSON in it is its answer.
+bool cdr_output_fits(cadre_frame *frame);
+
 // A correction in the record that comes right behind the answer that was read last;
 // NULL: there is none.
 const cdr_message *cdr_correction_recorded_locked(const cadre_frame *frame)

@@ -177,9 +177,12 @@ cadre_status cdr_recorded_await(cadre_frame *frame, const cdr_recorded *recorded
                                   .n_after = recorded->n_after,
                                   .who = cdr_recorded_who(recorded, who)};
     bool is_stopped = json_is_true(json_object_get(recorded->source, "stopped"));
-    if (is_stopped)
-        return stop_again(frame, wait.who, err);
-    return cdr_replay_await(frame, &wait, err);
+    if (!is_stopped)
+        return cdr_replay_await(frame, &wait, err);
+    cdr_mutex_lock(&frame->tree->mu);
+    cdr_replay_note_begun_locked(frame);
+    cdr_mutex_unlock(&frame->tree->mu);
+    return stop_again(frame, wait.who, err);
 }
 
 // --- Model calls ---

@@ -6,6 +6,7 @@
 #include "base/keypath.h"
 #include "run/arguments.h"
 #include "team/runtime.h"
+#include "tree/tree.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -181,8 +182,6 @@ static void set_places(cdr_recording_maker *maker)
                         ? cdr_keypath_root_text(&maker->arena, count_before(maker))
                         : cdr_keypath_join(&maker->arena, above->at, above->row.key,
                                            frame->row.key);
-        frame->is_stopped =
-            frame->row.mark[0] != '\0' || (above != NULL && above->is_stopped);
         frame->keypath =
             above == NULL
                 ? cdr_keypath_root(count_before(maker))
@@ -241,9 +240,27 @@ int cdr_recording_next(const cdr_recording_maker *maker, int at, int top)
 {
     if (maker->frames[at].first_child >= 0)
         return maker->frames[at].first_child;
+    return cdr_recording_next_beside(maker, at, top);
+}
+
+int cdr_recording_next_beside(const cdr_recording_maker *maker, int at, int top)
+{
     while (at != top && maker->frames[at].next < 0)
         at = maker->frames[at].parent;
     return at == top ? CDR_SOURCE_NONE : maker->frames[at].next;
+}
+
+static void find_last_births(const cdr_recording_maker *maker)
+{
+    for (size_t i = maker->n_frames; i-- > 1;) { // parents come first
+        const cdr_source *frame = &maker->frames[i];
+        int64_t last = frame->row.start_seq > frame->last_birth_seq
+                           ? frame->row.start_seq
+                           : frame->last_birth_seq;
+        cdr_source *above = &maker->frames[frame->parent];
+        if (last > above->last_birth_seq)
+            above->last_birth_seq = last;
+    }
 }
 
 static cadre_status make_tree(cdr_recording_maker *maker, cadre_error *err)
@@ -257,6 +274,7 @@ static cadre_status make_tree(cdr_recording_maker *maker, cadre_error *err)
         if (i > 0)
             add_child(maker, (int)i);
     }
+    find_last_births(maker);
     for (int i = maker->n_frames == 0 ? CDR_SOURCE_NONE : 0; i >= 0;
          i = cdr_recording_next(maker, i, 0))
         maker->frames[i].place = place++;
@@ -361,9 +379,13 @@ static cadre_status tie_messages(cdr_recording_maker *maker, cadre_error *err)
 
 bool cdr_recording_is_stop(const cdr_recording_maker *maker, const cdr_source *frame)
 {
+    cdr_mark mark = cdr_mark_of(frame->row.mark);
     bool has_result = json_object_get(frame->item, "code") != NULL; // that says so
-    return frame->row.mark[0] != '\0' && !has_result &&
-           (frame->parent < 0 || !maker->frames[frame->parent].is_stopped);
+    if (mark == CDR_MARK_NONE || has_result || frame->parent < 0)
+        return mark != CDR_MARK_NONE && !has_result;
+    const cdr_source *above = &maker->frames[frame->parent];
+    return cdr_mark_of(above->row.mark) != mark ||
+           above->last_birth_seq > frame->row.end_seq;
 }
 
 // --- Writing ---

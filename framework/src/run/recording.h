@@ -12,7 +12,7 @@
 //    that hooks gave. A tool that called others is marked `runs`.
 // 4. Where calls ran at the same time, the last outcome of each comes after the end of
 //    the one that had ended before; where one won, its last outcome comes after all
-//    that the losers had got.
+//    that the losers had got and begun.
 //
 // Thread: one at a time.
 #ifndef CDR_RECORDING_H
@@ -45,6 +45,7 @@ typedef struct cdr_source {
     const char *at;                            // its keypath
     cdr_keypath keypath;
     int place;                  // in the order of the tree
+    int64_t last_birth_seq;     // of those below it
     int said;                   // of an agent: its last answer so far, a message; NONE
     int last_model;             // of an agent: of its model calls the last one so far
     int result;                 // of a tool or a question: what came of it, a message
@@ -53,7 +54,6 @@ typedef struct cdr_source {
     json_t *kept;               // what its hooks were given; NULL: nothing. Owned
     bool is_quiet;              // nothing of it is told
     bool has_calls;             // of a tool or a step: it called others
-    bool is_stopped;            // itself, or one above
     bool has_outcome;           // it is an item that answers
     json_t *item;               // NULL: it is none. Owned
     const char *section, *name; // of the item; name NULL: the section is a list
@@ -81,13 +81,17 @@ int cdr_recording_frame(const cdr_recording_maker *maker, cadre_id id);
 // NONE: it was the last at or below `top`.
 int cdr_recording_next(const cdr_recording_maker *maker, int at, int top);
 
+// The same without what is below `at`.
+int cdr_recording_next_beside(const cdr_recording_maker *maker, int at, int top);
+
 // Makes the items of all frames; without memory `no_memory` is set.
 void cdr_recording_make_items(cdr_recording_maker *maker);
 
 // Gives each item what it comes after.
 void cdr_recording_set_order(cdr_recording_maker *maker);
 
-// A frame that was stopped by itself, not with the one above.
+// A frame that was stopped by itself, not with the one above: these have one mark, and
+// nothing is born below a frame that has one.
 bool cdr_recording_is_stop(const cdr_recording_maker *maker, const cdr_source *frame);
 
 #endif

@@ -3,10 +3,10 @@
 // 1. Calls of one frame that ran at the same time are looked at in the order in which
 //    they ended. The last outcome of each gets the end of the one before.
 // 2. One that was stopped ends with its stop, so nothing of it waits and nobody waits
-//    for it. What it had got by then comes before the last outcome of who won, or
-//    before the stop.
+//    for its end. What it had got and begun by then comes before the last outcome of
+//    who won, or before the stop.
 //
-// So an outcome only ever waits for what ended before it, and a replay cannot block.
+// So an outcome only ever waits for what came before it, and a replay cannot block.
 #include "run/recording.h"
 
 #include <stdlib.h>
@@ -68,12 +68,22 @@ static void wait_for(const ordering *o, int waiting, int ended)
     json_decref(list);
 }
 
+// The next frame below `top`, but for those that were stopped by themselves and what is
+// below them: how far these came is chance, or in the hands of who won over them.
+static int next_of(const ordering *o, int at, int top)
+{
+    at = cdr_recording_next(o->maker, at, top);
+    while (at >= 0 && cdr_recording_is_stop(o->maker, source_of(o, at)))
+        at = cdr_recording_next_beside(o->maker, at, top);
+    return at;
+}
+
 // Calls `take` with the last outcome of each agent's own calls below `top`.
 typedef void (*outcome_taker)(const ordering *o, int outcome, void *ctx);
 
 static void each_outcome(const ordering *o, int top, outcome_taker take, void *ctx)
 {
-    for (int at = top; at >= 0; at = cdr_recording_next(o->maker, at, top)) {
+    for (int at = top; at >= 0; at = next_of(o, at, top)) {
         int last = source_of(o, at)->has_outcome && at == top ? at : CDR_SOURCE_NONE;
         for (int child = source_of(o, at)->first_child; child >= 0;
              child = source_of(o, child)->next)
@@ -237,6 +247,24 @@ static void win_after_others(const ordering *o, int winner)
     }
 }
 
+static bool is_cut(const cdr_source *frame)
+{
+    return json_is_true(json_object_get(frame->item, "stopped"));
+}
+
+// The calls of a loser that were under way had begun. Of its first events a frame has
+// the number of the one before; quiet ones have none.
+static void win_after_begun(const ordering *o, int loser, int outcome)
+{
+    const cdr_source *won = source_of(o, outcome);
+    for (int at = loser; at >= 0; at = next_of(o, at, loser)) {
+        const cdr_source *call = source_of(o, at);
+        if (is_cut(call) && !call->is_quiet && !won->is_quiet &&
+            call->row.start_seq < won->row.end_seq)
+            wait_for(o, outcome, at);
+    }
+}
+
 // The winner comes after all that losers had got, and after who had failed before.
 static void order_winner(const ordering *o, int parent)
 {
@@ -244,7 +272,9 @@ static void order_winner(const ordering *o, int parent)
     for (int child = source_of(o, parent)->first_child; child >= 0;
          child = source_of(o, child)->next) {
         const cdr_source *frame = source_of(o, child);
-        bool has_lost = frame->kind == CDR_SOURCE_AGENT && is_stopped(frame);
+        bool has_lost = frame->kind == CDR_SOURCE_AGENT &&
+                        cdr_recording_is_stop(o->maker, frame) &&
+                        strcmp(frame->row.mark, "owner") == 0;
         if (has_lost && (first < 0 || !is_same_batch(source_of(o, first), frame))) {
             first = child;
             winner = winner_over(o, child);
@@ -252,16 +282,15 @@ static void order_winner(const ordering *o, int parent)
                 win_after_others(o, winner);
         }
         int waiting = winner < 0 ? CDR_SOURCE_NONE : o->last[winner];
-        if (has_lost && waiting >= 0)
+        if (has_lost && waiting >= 0) {
             each_outcome(o, child, win_after_outcome, &waiting);
+            win_after_begun(o, child, waiting);
+        }
     }
 }
 
-// Once a frame was stopped, all below it was: nobody won there.
 static void order_children(ordering *o, int parent)
 {
-    if (source_of(o, parent)->is_stopped)
-        return;
     order_ends(o, parent, is_call);
     order_ends(o, parent, is_agent);
     order_winner(o, parent);
@@ -275,10 +304,14 @@ static void stop_after_outcome(const ordering *o, int outcome, void *ctx)
     add_after(o->maker, &o->maker->frames[stopped].after, o->maker->frames[outcome].at);
 }
 
-static void order_stop(const ordering *o, int at)
+static void order_stop(const ordering *o, int stopped)
 {
-    if (cdr_recording_is_stop(o->maker, source_of(o, at)))
-        each_outcome(o, at, stop_after_outcome, &at);
+    if (!cdr_recording_is_stop(o->maker, source_of(o, stopped)))
+        return;
+    each_outcome(o, stopped, stop_after_outcome, &stopped);
+    for (int at = stopped; at >= 0; at = next_of(o, at, stopped))
+        if (is_cut(source_of(o, at)))
+            stop_after_outcome(o, at, &stopped);
 }
 
 void cdr_recording_set_order(cdr_recording_maker *maker)

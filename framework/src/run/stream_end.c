@@ -6,6 +6,7 @@
 #include "run/trace_end.h"
 
 #include "tree/outbox.h"
+#include "tree/spent.h"
 
 #include <stdlib.h>
 
@@ -30,7 +31,7 @@ static void fill_result(cadre_run *run)
         .agent = ran->agent,
         .text = cdr_text_bytes(ran->output),
         .usage = ran->usage,
-        .duration_ms = (now - tree->root->started_ns) / 1000000,
+        .duration_ms = cdr_frame_lasted_ms(tree->root, now),
         .stop_ms = tree->marked_ns == 0 ? -1 : (now - tree->marked_ns) / 1000000,
         .offline = tree->runtime->offline,
     };

@@ -23,38 +23,64 @@ static bool is_here(const char *path, const char *section, bool is_of_entries)
                          : path[0] == '\0';
 }
 
-// The sections that have the key, or whose entries have it.
-static size_t find(const json_t *schema, const char *key, const char *here,
-                   const char *found[MAX_PLACES])
+typedef struct places {
+    const char *names[MAX_PLACES];
+    size_t count;
+} places;
+
+static void add(places *found, const char *name)
 {
-    size_t n = 0;
+    for (size_t i = 0; i < found->count; i++)
+        if (strcmp(found->names[i], name) == 0)
+            return;
+    if (found->count < MAX_PLACES)
+        found->names[found->count++] = name;
+}
+
+// The blocks of an entry that have the key.
+static void find_in_blocks(const json_t *entry, const char *key, places *found)
+{
+    const char *name;
+    json_t *block;
+    json_object_foreach(cdr_json_iterable(json_object_get(entry, "properties")), name,
+                        block)
+    {
+        if (has_key(block, key))
+            add(found, name);
+    }
+}
+
+// The sections that have the key, or whose entries have it.
+static void find(const json_t *schema, const char *key, const char *here, places *found)
+{
     const char *name;
     json_t *section;
     json_object_foreach(cdr_json_iterable(json_object_get(schema, "properties")), name,
                         section)
     {
         const json_t *entry = json_object_get(section, "additionalProperties");
-        bool is_in_section = has_key(section, key) && !is_here(here, name, false);
-        bool is_in_entries = has_key(entry, key) && !is_here(here, name, true);
-        if (n < MAX_PLACES && (is_in_section || is_in_entries))
-            found[n++] = name;
+        if (is_here(here, name, true))
+            find_in_blocks(entry, key, found);
+        else if (has_key(entry, key))
+            add(found, name);
+        if (has_key(section, key) && !is_here(here, name, false))
+            add(found, name);
     }
-    return n;
 }
 
 bool cdr_key_place(cdr_buf *text, const json_t *schema, const char *key,
                    const char *here)
 {
-    const char *found[MAX_PLACES];
-    size_t n = find(schema, key, here, found);
+    places found = {.count = 0};
     bool is_at_top = has_key(schema, key) && here[0] != '\0';
+    find(schema, key, here, &found);
     if (is_at_top)
-        cdr_buf_append_text(text, n > 0 ? "at the top or " : "at the top");
-    for (size_t i = 0; i < n; i++)
+        cdr_buf_append_text(text, found.count > 0 ? "at the top or " : "at the top");
+    for (size_t i = 0; i < found.count; i++)
         cdr_buf_printf(text, "%s%s",
-                       i == 0       ? "under "
-                       : i + 1 == n ? " or "
-                                    : ", ",
-                       found[i]);
-    return is_at_top || n > 0;
+                       i == 0                 ? "under "
+                       : i + 1 == found.count ? " or "
+                                              : ", ",
+                       found.names[i]);
+    return is_at_top || found.count > 0;
 }

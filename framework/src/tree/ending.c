@@ -6,6 +6,7 @@
 #include "tree/delta.h"
 #include "tree/outbox.h"
 #include "tree/race.h"
+#include "tree/spent.h"
 
 #include <assert.h>
 #include <string.h>
@@ -50,7 +51,7 @@ static void tell_end_locked(cadre_frame *frame, const cdr_ending *ending)
         event.u.frame_end.stop_reason = ending->stop_reason;
         event.u.frame_end.output = cdr_text_bytes(frame->output);
         event.u.frame_end.usage = frame->usage;
-        event.u.frame_end.duration_ms = (now - frame->started_ns) / 1000000;
+        event.u.frame_end.duration_ms = cdr_frame_lasted_ms(frame, now);
         event.u.frame_end.error = cdr_failure_info(frame->failure);
         tell_error_locked(frame);
         cdr_outbox_event_locked(frame, &event, NULL, true);

@@ -2,6 +2,7 @@
 #include "tree/outbox.h"
 
 #include "base/json_text.h"
+#include "tree/spent.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -181,7 +182,7 @@ void cdr_outbox_end_locked(cadre_frame *frame, const cadre_usage *own, int64_t e
     row->own = *own;
     row->usage = frame->usage;
     row->end_seq = tree->last_seq;
-    row->duration_ms = (ended_ns - frame->started_ns) / 1000000;
+    row->duration_ms = cdr_frame_lasted_ms(frame, ended_ns);
     row->completed_at = wall_ms(tree, ended_ns);
 }
 

@@ -21,9 +21,13 @@ static bool is_one_waking(const cdr_park *park)
 static void look_locked(cdr_tree *tree)
 {
     cdr_park *park = &tree->park;
-    if (park->n_active > 0 || park->asking == NULL || is_one_waking(park))
+    if (park->n_active > 0 || is_one_waking(park))
         return;
-    park->is_parked = true;
+    if (park->n_idle > 0) {
+        cdr_replay_go_on_locked(tree);
+        return;
+    }
+    park->is_parked = park->asking != NULL;
     for (cdr_asking *asking = park->asking; asking != NULL; asking = asking->next)
         wake(tree, asking);
 }
@@ -103,6 +107,24 @@ void cdr_park_wait(cdr_tree *tree, cdr_strand *strand, int *pending, unsigned se
         strand->joining = NULL;
         tree->park.n_active++;
     }
+    cdr_mutex_unlock(&tree->mu);
+}
+
+void cdr_park_idle(cadre_frame *frame, unsigned seen)
+{
+    cdr_tree *tree = frame->tree;
+    cdr_mutex_lock(&tree->mu);
+    cdr_waiting waiting = {frame->work->strand, seen, tree->park.waiting};
+    tree->park.waiting = &waiting;
+    tree->park.n_idle++;
+    tree->park.n_active--;
+    look_locked(tree);
+    cdr_mutex_unlock(&tree->mu);
+    cdr_frame_wait(frame, seen, CDR_NEVER);
+    cdr_mutex_lock(&tree->mu);
+    forget_waiting(&tree->park, &waiting);
+    tree->park.n_idle--;
+    tree->park.n_active++;
     cdr_mutex_unlock(&tree->mu);
 }
 

@@ -10,6 +10,8 @@
 // 3. At 0, with a question open, the run is parked, for good: all who ask are woken,
 //    their calls return EPARKED, and the stacks unwind. An answer that comes later
 //    waits in the inbox for the resume.
+// 4. At 0, when calls of a replay wait for others, these come no more, and the replay
+//    goes on without.
 //
 // Thread: _locked needs tree->mu; the others take it.
 #ifndef CDR_PARK_H
@@ -31,7 +33,7 @@ typedef struct cdr_asking {
     bool is_woken;
 } cdr_asking;
 
-// One who waits in cdr_park_wait; on its stack.
+// One who waits in cdr_park_wait or cdr_park_idle; on its stack.
 typedef struct cdr_waiting {
     cdr_strand *strand;
     unsigned seen;
@@ -40,6 +42,7 @@ typedef struct cdr_waiting {
 
 typedef struct cdr_park {
     int n_active;
+    int n_idle; // who wait in cdr_park_idle
     bool is_parked;
     cdr_asking *asking;
     cdr_waiting *waiting;
@@ -56,6 +59,9 @@ void cdr_park_join(cdr_tree *tree, cdr_strand *strand, int *pending);
 // wakes it for something else can run, so it is counted again by its own hands.
 void cdr_park_wait(cdr_tree *tree, cdr_strand *strand, int *pending, unsigned seen,
                    int64_t deadline_ms);
+
+// In place of cdr_frame_wait, for a call of a replay that waits for what others do.
+void cdr_park_idle(cadre_frame *frame, unsigned seen);
 
 // A branch that nobody waits for any more can no longer run.
 void cdr_park_drop_locked(cdr_tree *tree);

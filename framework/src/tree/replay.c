@@ -6,11 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    // What a recording says will come comes at once; so long only what never does.
-    PATIENCE_MS = 30000
-};
-
 cdr_replay *cdr_replay_new(const cadre_script *script)
 {
     const cdr_recording *recording = &script->recording;
@@ -20,9 +15,9 @@ cdr_replay *cdr_replay_new(const cadre_script *script)
     replay->script = script;
     replay->recording = recording;
     replay->is_taken = calloc(recording->n_calls + 1, sizeof *replay->is_taken);
-    replay->has_ended = calloc(recording->n_awaited + 1, sizeof *replay->has_ended);
+    replay->has_come = calloc(recording->n_awaited + 1, sizeof *replay->has_come);
     replay->waiting = calloc(recording->n_awaited + 1, sizeof(cdr_replay_waiting *));
-    if (replay->is_taken == NULL || replay->has_ended == NULL ||
+    if (replay->is_taken == NULL || replay->has_come == NULL ||
         replay->waiting == NULL) {
         cdr_replay_free(replay);
         return NULL;
@@ -35,7 +30,7 @@ void cdr_replay_free(cdr_replay *replay)
     if (replay == NULL)
         return;
     free(replay->is_taken);
-    free(replay->has_ended);
+    free(replay->has_come);
     free(replay->waiting);
     free(replay);
 }
@@ -98,19 +93,29 @@ static void wake_locked(const cdr_replay *replay, size_t awaited)
         cdr_strand_wake(at->strand);
 }
 
+static void note_locked(const cdr_replay *replay, cdr_keypath keypath)
+{
+    size_t awaited = cdr_recording_awaited(replay->recording, keypath);
+    if (awaited == replay->recording->n_awaited || replay->has_come[awaited])
+        return;
+    replay->has_come[awaited] = true;
+    wake_locked(replay, awaited);
+}
+
+void cdr_replay_note_begun_locked(const cadre_frame *frame)
+{
+    note_locked(frame->tree->replay, frame->keypath);
+}
+
 void cdr_replay_note_end_locked(cadre_frame *frame)
 {
     cdr_replay *replay = frame->tree->replay;
     if (replay == NULL)
         return;
-    size_t awaited = cdr_recording_awaited(replay->recording, frame->keypath);
     const cdr_recorded *own = cdr_recording_find(replay->recording, frame->keypath);
     if (own != NULL)
         cdr_replay_take_locked(frame->tree, own);
-    if (awaited == replay->recording->n_awaited || replay->has_ended[awaited])
-        return;
-    replay->has_ended[awaited] = true;
-    wake_locked(replay, awaited);
+    note_locked(replay, frame->keypath);
 }
 
 void cdr_replay_note_loaded_locked(cadre_frame *frame, uint64_t n_before)
@@ -139,21 +144,20 @@ cadre_status cdr_replay_differ_locked(cdr_tree *tree, const cadre_error *differe
 
 // --- Waiting ---
 
-// Have all of them ended?
-static bool have_ended_locked(const cdr_replay *replay, const cdr_replay_wait *wait,
-                              cdr_replay_waiting *self)
+// Have all of them come?
+static bool have_come_locked(const cdr_replay *replay, const cdr_replay_wait *wait,
+                             cdr_replay_waiting *self)
 {
-    while (self->n_ended < wait->n_after &&
-           replay->has_ended[wait->after[self->n_ended]])
-        self->n_ended++;
-    return self->n_ended == wait->n_after && !wait->until_stopped;
+    while (self->n_come < wait->n_after && replay->has_come[wait->after[self->n_come]])
+        self->n_come++;
+    return (self->n_come == wait->n_after || self->is_in_vain) && !wait->until_stopped;
 }
 
 static void link_locked(cdr_replay *replay, const cdr_replay_wait *wait,
                         cdr_replay_waiting *self)
 {
-    size_t awaited = self->n_ended < wait->n_after ? wait->after[self->n_ended]
-                                                   : replay->recording->n_awaited;
+    size_t awaited = self->n_come < wait->n_after ? wait->after[self->n_come]
+                                                  : replay->recording->n_awaited;
     self->link = &replay->waiting[awaited];
     self->next = *self->link;
     if (self->next != NULL)
@@ -168,17 +172,27 @@ static void unlink_locked(const cdr_replay_waiting *self)
         self->next->link = self->link;
 }
 
-static cadre_status differ_in_patience_locked(cadre_frame *frame,
-                                              const cdr_replay_wait *wait,
-                                              cadre_error *err)
+// What does not come is not waited for; the call goes on, and what is left over tells
+// the rest. One at a time: the next may come of it. A stop comes of nothing else.
+void cdr_replay_go_on_locked(cdr_tree *tree)
 {
+    const cdr_replay *replay = tree->replay;
     cadre_error late = CADRE_ERROR_INIT;
+    size_t i = 0;
+    while (i < replay->recording->n_awaited && replay->waiting[i] == NULL)
+        i++;
+    cdr_replay_waiting *first = replay->waiting[i];
+    if (first == NULL)
+        return;
+    if (!first->wait->until_stopped) {
+        first->is_in_vain = true;
+        cdr_strand_wake(first->strand);
+        return;
+    }
     cadre_fail_class(&late, CADRE_EDIVERGED, CADRE_CLASS_DIVERGED, false,
-                     "%s: %s in the recording; that has not come for %d s", wait->who,
-                     wait->until_stopped ? "it was stopped"
-                                         : "other calls ended before it did",
-                     PATIENCE_MS / 1000);
-    return cdr_replay_differ_locked(frame->tree, &late, err);
+                     "%s: it was stopped in the recording; nothing stops it now",
+                     first->wait->who);
+    cdr_replay_differ_locked(tree, &late, NULL);
 }
 
 static cadre_status look_locked(cadre_frame *frame, const cdr_replay_wait *wait,
@@ -192,10 +206,8 @@ static cadre_status look_locked(cadre_frame *frame, const cdr_replay_wait *wait,
         return status;
     if (replay->difference.status != CADRE_OK)
         return cdr_replay_differ_locked(frame->tree, &replay->difference, err);
-    if (have_ended_locked(replay, wait, self))
+    if (have_come_locked(replay, wait, self))
         return CADRE_OK;
-    if (cdr_tree_now_ms(frame->tree) >= self->until_ms)
-        return differ_in_patience_locked(frame, wait, err);
     *is_over = false;
     return CADRE_OK;
 }
@@ -204,8 +216,7 @@ cadre_status cdr_replay_await(cadre_frame *frame, const cdr_replay_wait *wait,
                               cadre_error *err)
 {
     cdr_tree *tree = frame->tree;
-    cdr_replay_waiting self = {.strand = frame->work->strand,
-                               .until_ms = cdr_tree_now_ms(tree) + PATIENCE_MS};
+    cdr_replay_waiting self = {.strand = frame->work->strand, .wait = wait};
     bool is_over = false;
     cdr_mutex_lock(&tree->mu);
     for (;;) {
@@ -217,7 +228,7 @@ cadre_status cdr_replay_await(cadre_frame *frame, const cdr_replay_wait *wait,
         }
         link_locked(tree->replay, wait, &self);
         cdr_mutex_unlock(&tree->mu);
-        cdr_frame_wait(frame, seen, self.until_ms);
+        cdr_park_idle(frame, seen);
         cdr_mutex_lock(&tree->mu);
         unlink_locked(&self);
     }

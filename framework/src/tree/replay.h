@@ -1,10 +1,12 @@
 // A replay: a run whose script is a recording. Which of the recorded calls were made,
-// who waits for a frame to end, and the first difference.
+// who waits for others, and the first difference.
 //
 // Rules:
 // 1. A frame of a replay has its keypath from its birth on; so has one of the record.
 // 2. A recorded call serves once. One that the record of this run has is served.
-// 3. The first difference stays. From then on all calls fail with it, and whoever waits
+// 3. What is waited for has come when its frame has ended; a call that was stopped when
+//    it has begun, with the part of an answer that it had got.
+// 4. The first difference stays. From then on all calls fail with it, and whoever waits
 //    is woken.
 //
 // Thread: _locked needs tree->mu; the others take it.
@@ -21,15 +23,16 @@ typedef struct cdr_tree cdr_tree;
 typedef struct cdr_replay_waiting {
     cdr_strand *strand;
     struct cdr_replay_waiting *next, **link;
-    int64_t until_ms;
-    size_t n_ended; // of those it waits for, the first so many
+    const struct cdr_replay_wait *wait;
+    size_t n_come; // of those it waits for, the first so many
+    bool is_in_vain;
 } cdr_replay_waiting;
 
 typedef struct cdr_replay {
     const cadre_script *script;
     const cdr_recording *recording;
     bool *is_taken;               // by place in recording->calls
-    bool *has_ended;              // by number in recording->awaited
+    bool *has_come;               // by number in recording->awaited
     cdr_replay_waiting **waiting; // the same; the last list is of who waits for a stop
     cadre_error difference;
 } cdr_replay;
@@ -40,6 +43,9 @@ void cdr_replay_free(cdr_replay *replay); // NULL ok
 
 // A frame of the tree has ended; a recorded call that it stands for is taken.
 void cdr_replay_note_end_locked(cadre_frame *frame);
+
+// A call has begun that was stopped then.
+void cdr_replay_note_begun_locked(const cadre_frame *frame);
 
 // A frame of the tree, from this run's record: gives it its keypath, parents first.
 // `n_before` is of the root.
@@ -57,10 +63,14 @@ void cdr_replay_take_locked(cdr_tree *tree, const cdr_recorded *recorded);
 cadre_status cdr_replay_differ_locked(cdr_tree *tree, const cadre_error *difference,
                                       cadre_error *err);
 
-// Waits, on the frame's strand, until all of these have ended. With `until_stopped` it
-// waits until the frame is stopped, and never says OK. Errors: the sticky ones;
-// EDIVERGED: there is a difference, also when nothing of it came for so long that it
-// never will.
+// Nothing can go on any more but who waits for others: one of these does, or there is a
+// difference.
+void cdr_replay_go_on_locked(cdr_tree *tree);
+
+// Waits, on the frame's strand, until all of these have come that still may. With
+// `until_stopped` it waits until the frame is stopped, and never says OK. Errors: the
+// sticky ones; EDIVERGED: there is a difference, also when nothing is left that could
+// stop it.
 typedef struct cdr_replay_wait {
     const size_t *after; // numbers in recording->awaited
     size_t n_after;

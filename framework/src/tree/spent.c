@@ -62,6 +62,13 @@ void cdr_spending_note_spawned(cdr_tree *tree, cadre_frame *spawner,
     at->spent->amount.usd_micros += split.max_cost_usd_micros;
 }
 
+int64_t cdr_frame_lasted_ms(const cadre_frame *frame, int64_t now_ns)
+{
+    bool has_lived = frame->parent == NULL && frame->spent != NULL;
+    return (now_ns - frame->started_ns) / 1000000 +
+           (has_lived ? frame->spent->work_ms : 0);
+}
+
 void cdr_spending_add_up(const cdr_spending *spending, cadre_frame *frame)
 {
     const cadre_usage *usage = &frame->usage;

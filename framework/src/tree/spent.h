@@ -25,6 +25,10 @@ bool cdr_spending_note(cdr_spending *spending, cadre_frame *frame,
 void cdr_spending_note_spawned(cdr_tree *tree, cadre_frame *spawner,
                                const cadre_trace_row *row);
 
+// How long a frame has been there: of the root over all lives of the run, as far as its
+// record tells; of others in this one.
+int64_t cdr_frame_lasted_ms(const cadre_frame *frame, int64_t now_ns);
+
 // Gives what a frame has used to who it works for; children before parents.
 void cdr_spending_add_up(const cdr_spending *spending, cadre_frame *frame);
 
