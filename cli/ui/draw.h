@@ -18,6 +18,9 @@ void cli_draw_mermaid(FILE *stream, const cli_places *places);
 // A graph for Graphviz, a cluster for each such place.
 void cli_draw_dot(FILE *stream, const cli_places *places);
 
+// Two blanks for each level.
+void cli_draw_indent(FILE *stream, int depth);
+
 // The text as it is shown, unsafe characters written out; owned. NULL: no memory.
 char *cli_draw_safe_text(const char *text);
 

@@ -27,12 +27,6 @@ static bool is_cluster(const cli_places *places, size_t at)
     return cli_place_shape(&places->items[at])->n_nodes > 0;
 }
 
-static void indent(FILE *stream, int depth)
-{
-    for (int i = 0; i < depth; i++)
-        fputs("  ", stream);
-}
-
 static void print_title(FILE *stream, const cli_place *place)
 {
     const char *agent = cli_place_agent(place);
@@ -51,7 +45,7 @@ static void print_leaf(FILE *stream, const cli_places *places, size_t at, int de
     const cli_place *place = &places->items[at];
     cadre_tools tools = cli_place_tools(place);
 
-    indent(stream, depth);
+    cli_draw_indent(stream, depth);
     fprintf(stream, "p%zu [label=\"", at);
     print_title(stream, place);
     for (size_t i = 0; i < tools.count; i++) {
@@ -108,50 +102,38 @@ static void print_edges(FILE *stream, const cli_places *places, size_t at, int d
     for (size_t i = 0; i < shape->n_nodes; i++) {
         if (!shape->nodes[i].is_entry)
             continue;
-        indent(stream, depth);
+        cli_draw_indent(stream, depth);
         print_entry(stream, places, at, first + i);
     }
     for (size_t i = 0; i < shape->n_edges; i++) {
-        indent(stream, depth);
+        cli_draw_indent(stream, depth);
         print_edge(stream, places, first, &shape->edges[i]);
     }
 }
 
 static void open_cluster(FILE *stream, const cli_places *places, size_t at, int depth)
 {
-    indent(stream, depth);
+    cli_draw_indent(stream, depth);
     fprintf(stream, "subgraph cluster_p%zu {\n", at);
-    indent(stream, depth + 1);
+    cli_draw_indent(stream, depth + 1);
     fputs("label=\"", stream);
     print_title(stream, &places->items[at]);
     fputs("\";\n", stream);
-    indent(stream, depth + 1);
+    cli_draw_indent(stream, depth + 1);
     fprintf(stream, "s%zu [shape=point];\n", at);
 }
 
-// The next place of a walk in depth; each cluster that is left is closed. The number of
-// places: the walk is over.
-static size_t walk_on(FILE *stream, const cli_places *places, size_t at, int *depth)
+static void close_clusters(FILE *stream, int n, int *depth)
 {
-    const cli_place *place = &places->items[at];
-
-    if (is_cluster(places, at))
-        return place->first_child;
-    while (place->parent >= 0) {
-        const cli_place *parent = &places->items[place->parent];
-        if (at + 1 < parent->first_child + cli_place_shape(parent)->n_nodes)
-            return at + 1;
-        at = (size_t)place->parent;
-        place = parent;
-        indent(stream, --*depth);
+    while (n-- > 0) {
+        cli_draw_indent(stream, --*depth);
         fputs("}\n", stream);
     }
-    return places->count;
 }
 
 void cli_draw_dot(FILE *stream, const cli_places *places)
 {
-    int depth = 1;
+    int depth = 1, n_left = 0;
 
     fputs("digraph team {\n"
           "  compound=true;\n"
@@ -159,12 +141,14 @@ void cli_draw_dot(FILE *stream, const cli_places *places)
           "  edge [fontname=\"sans-serif\"];\n"
           "  fontname=\"sans-serif\";\n",
           stream);
-    for (size_t at = 0; at < places->count; at = walk_on(stream, places, at, &depth)) {
+    for (size_t at = 0; at < places->count; at = cli_places_next(places, at, &n_left)) {
+        close_clusters(stream, n_left, &depth);
         if (is_cluster(places, at))
             open_cluster(stream, places, at, depth++);
         else
             print_leaf(stream, places, at, depth);
     }
+    close_clusters(stream, n_left, &depth);
     // After all nodes, so that none is born in a cluster it does not belong to.
     for (size_t at = 0; at < places->count; at++)
         print_edges(stream, places, at, 1);

@@ -24,12 +24,6 @@ static void print_text(FILE *stream, const char *text)
     free(safe);
 }
 
-static void indent(FILE *stream, int depth)
-{
-    for (int i = 0; i < depth; i++)
-        fputs("  ", stream);
-}
-
 static void print_title(FILE *stream, const cli_place *place)
 {
     const char *agent = cli_place_agent(place);
@@ -50,7 +44,7 @@ static void print_leaf(FILE *stream, const cli_places *places, size_t at, int de
     cadre_tools tools = cli_place_tools(place);
     bool is_end = cli_place_is_end(places, place);
 
-    indent(stream, depth);
+    cli_draw_indent(stream, depth);
     fprintf(stream, is_end ? "p%zu([\"" : "p%zu[\"", at);
     print_title(stream, place);
     for (size_t i = 0; i < tools.count; i++) {
@@ -90,43 +84,37 @@ static void print_edges(FILE *stream, const cli_places *places, size_t at)
     }
 }
 
-// The next place of a walk in depth; each subgraph that is left is closed. The number
-// of places: the walk is over.
-static size_t walk_on(FILE *stream, const cli_places *places, size_t at, int *depth)
+static void open_subgraph(FILE *stream, const cli_places *places, size_t at, int depth)
 {
-    const cli_place *place = &places->items[at];
+    cli_draw_indent(stream, depth);
+    fprintf(stream, "subgraph p%zu[\"", at);
+    print_title(stream, &places->items[at]);
+    fputs("\"]\n", stream);
+    cli_draw_indent(stream, depth + 1);
+    fprintf(stream, "s%zu(( ))\n", at);
+}
 
-    if (cli_place_shape(place)->n_nodes > 0)
-        return place->first_child;
-    while (place->parent >= 0) {
-        const cli_place *parent = &places->items[place->parent];
-        if (at + 1 < parent->first_child + cli_place_shape(parent)->n_nodes)
-            return at + 1;
-        at = (size_t)place->parent;
-        place = parent;
-        indent(stream, --*depth);
+static void close_subgraphs(FILE *stream, int n, int *depth)
+{
+    while (n-- > 0) {
+        cli_draw_indent(stream, --*depth);
         fputs("end\n", stream);
     }
-    return places->count;
 }
 
 void cli_draw_mermaid(FILE *stream, const cli_places *places)
 {
-    int depth = 1;
+    int depth = 1, n_left = 0;
 
     fputs("flowchart TD\n", stream);
-    for (size_t at = 0; at < places->count; at = walk_on(stream, places, at, &depth)) {
-        if (cli_place_shape(&places->items[at])->n_nodes == 0) {
+    for (size_t at = 0; at < places->count; at = cli_places_next(places, at, &n_left)) {
+        close_subgraphs(stream, n_left, &depth);
+        if (cli_place_shape(&places->items[at])->n_nodes > 0)
+            open_subgraph(stream, places, at, depth++);
+        else
             print_leaf(stream, places, at, depth);
-            continue;
-        }
-        indent(stream, depth++);
-        fprintf(stream, "subgraph p%zu[\"", at);
-        print_title(stream, &places->items[at]);
-        fputs("\"]\n", stream);
-        indent(stream, depth);
-        fprintf(stream, "s%zu(( ))\n", at);
     }
+    close_subgraphs(stream, n_left, &depth);
     // After all nodes, so that none is born in a subgraph it does not belong to.
     for (size_t at = 0; at < places->count; at++)
         print_edges(stream, places, at);

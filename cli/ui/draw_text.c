@@ -119,6 +119,12 @@ bool cli_draw_text(FILE *stream, const cli_places *places, bool has_utf8)
     return has_memory;
 }
 
+void cli_draw_indent(FILE *stream, int depth)
+{
+    for (int i = 0; i < depth; i++)
+        fputs("  ", stream);
+}
+
 char *cli_draw_safe_text(const char *text)
 {
     char *safe = NULL;

@@ -302,7 +302,7 @@ static void add_fields(json_t *line, const cadre_event *event)
         add_transfer(line, event);
         break;
     case CADRE_EVENT_ESCALATE:
-        set(line, "reason", json_string(event->u.escalate.reason));
+        set(line, "reason", cli_json_text(event->u.escalate.reason));
         break;
     case CADRE_EVENT_INTERRUPT:
         add_interrupt(line, event);

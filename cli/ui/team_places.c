@@ -92,6 +92,24 @@ const cadre_shape_info *cli_place_shape(const cli_place *place)
     return cadre_shape_get_info(place->shape);
 }
 
+size_t cli_places_next(const cli_places *places, size_t at, int *n_left)
+{
+    const cli_place *place = &places->items[at];
+
+    *n_left = 0;
+    if (cli_place_shape(place)->n_nodes > 0)
+        return place->first_child;
+    while (place->parent >= 0) {
+        const cli_place *parent = &places->items[place->parent];
+        if (at + 1 < parent->first_child + cli_place_shape(parent)->n_nodes)
+            return at + 1;
+        at = (size_t)place->parent;
+        place = parent;
+        ++*n_left;
+    }
+    return places->count;
+}
+
 const char *cli_place_type(const cli_place *place)
 {
     return place->node.agent ? cadre_agent_get_info(place->node.agent)->type

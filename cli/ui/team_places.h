@@ -33,6 +33,10 @@ cadre_status cli_places_init(cli_places *places, const cadre_team *team,
                              cadre_error *err);
 void cli_places_fini(cli_places *places);
 
+// The next place of a walk in depth that starts at 0; `*n_left` says how many places
+// with others in them are left on the way. The number of places: the walk is over.
+size_t cli_places_next(const cli_places *places, size_t at, int *n_left);
+
 // What is below a place; n_nodes 0: nothing.
 const cadre_shape_info *cli_place_shape(const cli_place *place);
 

@@ -1,5 +1,7 @@
 // How a frame lies in the memory of its trace: for what writes it (frame.c) and what
 // reads it (frame_view.c).
+//
+// Thread: whoever holds the lock of the trace's shelf.
 #ifndef CDR_MEMORY_FRAME_LAYOUT_H
 #define CDR_MEMORY_FRAME_LAYOUT_H
 

@@ -1,5 +1,7 @@
 // Words of the database as enumerators. The other way is in the public headers
 // (cadre_frame_status_name and the like). A word that is not known gives 0.
+//
+// Thread: any.
 #ifndef CDR_SQLITE_NAMES_H
 #define CDR_SQLITE_NAMES_H
 

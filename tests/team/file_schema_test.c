@@ -89,7 +89,52 @@ static void test_file_schema__has_no_options_of_what_files_cannot_have(void)
     json_decref(schema);
 }
 
+// Any validator reads it: our own words of formats, of which one means something else
+// to others (a duration is PT10S there), are written as patterns.
+static void check_plain(json_t *schema)
+{
+    const char *key;
+    json_t *value;
+    size_t i;
+    json_object_foreach(schema, key, value)
+    {
+        CHECK(strcmp(key, "format") != 0 || !json_is_string(value));
+        CHECK(strncmp(key, "x-", 2) != 0);
+        check_plain(value);
+    }
+    json_array_foreach(schema, i, value)
+    {
+        check_plain(value);
+    }
+}
+
+static void test_file_schema__is_plain_json_schema(void)
+{
+    static const struct {
+        const char *key, *value;
+        bool fits;
+    } cases[] = {
+        {"timeout", "\"10s\"", true},     {"timeout", "\"10\"", false},
+        {"timeout", "\"PT10S\"", false},  {"max_turns", "3", true},
+        {"max_turns", "\"lots\"", false}, {"max_turns", "\"unlimited\"", true},
+        {"max_turns", "0", false},        {"instructions", "\"Any.\"", true},
+    };
+    json_t *schema = cadre_team_file_schema();
+    check_plain(schema);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cadre_error err = CADRE_ERROR_INIT;
+        json_t *value = json_loads(cases[i].value, JSON_DECODE_ANY, NULL);
+        json_t *sample = json_pack("{s:{s:{s:s, s:o}}}", "agents", "a", "model",
+                                   "openai/m", cases[i].key, value);
+        bool fits = cdr_schema_check_text(schema, sample, &err) == CADRE_OK;
+        CHECK_INT(fits, cases[i].fits);
+        json_decref(sample);
+    }
+    json_decref(schema);
+}
+
 static const CU_TestInfo tests[] = {
+    CHECK_TEST(test_file_schema__is_plain_json_schema),
     CHECK_TEST(test_file_schema__refuses_unknown_keys),
     CHECK_TEST(test_file_schema__is_one_that_every_sample_keeps_to),
     CHECK_TEST(test_file_schema__has_no_options_of_what_files_cannot_have),

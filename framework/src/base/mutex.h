@@ -2,6 +2,8 @@
 //
 // Conditions use the monotonic clock. Who waits names a deadline in monotonic
 // milliseconds, or CDR_NEVER.
+//
+// Thread: any; init and fini the owner's.
 #ifndef CDR_MUTEX_H
 #define CDR_MUTEX_H
 

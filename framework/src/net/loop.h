@@ -7,6 +7,8 @@
 // 3. A socket that libcurl does not watch for the moment stays in the epoll set (a
 //    kept connection is watched again at the next request); it is taken out when it
 //    reports something or closes.
+//
+// Thread: the network thread whose it is.
 #ifndef CDR_LOOP_H
 #define CDR_LOOP_H
 

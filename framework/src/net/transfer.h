@@ -3,6 +3,8 @@
 //
 // Two own it: the caller until cdr_transfer_free, the network thread until `done` has
 // returned; and the list of commands while it stands there.
+//
+// Thread: new and free any; the rest as each field says.
 #ifndef CDR_TRANSFER_H
 #define CDR_TRANSFER_H
 

@@ -213,14 +213,13 @@ static cadre_status input_of(const cdr_callee *callee, cdr_text **out, cadre_err
     return CADRE_OK;
 }
 
-cadre_status cdr_enter_call(cadre_frame *frame, const cdr_callee *callee,
-                            cadre_frame **child, cdr_entered *how, cadre_error *err)
+// The birth of the callee as the call says it; input and scope are to come.
+static cdr_birth birth_of(cadre_frame *frame, const cdr_callee *callee)
 {
     const cadre_call *call = callee->call;
     bool fork = callee->is_fork;
-    cdr_tree *tree = frame->tree;
-    int64_t now_ns = cdr_clock_now_ns(tree->runtime->clock);
-    cdr_birth birth = {
+    int64_t now_ns = cdr_clock_now_ns(frame->tree->runtime->clock);
+    return (cdr_birth){
         .kind = CDR_FRAME_AGENT,
         .name = call->agent->info.name,
         .agent = call->agent,
@@ -240,18 +239,30 @@ cadre_status cdr_enter_call(cadre_frame *frame, const cdr_callee *callee,
         .is_fork = fork,
         .reads_parent = call->history == CADRE_HISTORY_ALL,
         .is_quiet = call->agent->quiet || (call->flags & CADRE_CALL_QUIET) != 0};
+}
+
+static cadre_status add_scope(const cadre_frame *frame, const cadre_call *call,
+                              cdr_birth *birth, cadre_error *err)
+{
+    if (call->scope == NULL)
+        return CADRE_OK;
+    birth->scope = cdr_scope_new(call->scope, frame->tree->team, err);
+    if (birth->scope == NULL)
+        return CADRE_ENOMEM;
+    birth->scope->deadline_ms = chain_end(call, birth->deadline_ms, birth->started_ns);
+    birth->timeout_ms =
+        cdr_shorter_ms(birth->timeout_ms, birth->scope->limits.node_timeout_ms);
+    return CADRE_OK;
+}
+
+cadre_status cdr_enter_call(cadre_frame *frame, const cdr_callee *callee,
+                            cadre_frame **child, cdr_entered *how, cadre_error *err)
+{
+    cdr_birth birth = birth_of(frame, callee);
     bool many = false;
     cadre_status status = input_of(callee, &birth.input, err);
-    if (status == CADRE_OK && call->scope != NULL) {
-        birth.scope = cdr_scope_new(call->scope, tree->team, err);
-        if (birth.scope == NULL) {
-            status = CADRE_ENOMEM;
-        } else {
-            birth.scope->deadline_ms = chain_end(call, birth.deadline_ms, now_ns);
-            birth.timeout_ms =
-                cdr_shorter_ms(birth.timeout_ms, birth.scope->limits.node_timeout_ms);
-        }
-    }
+    if (status == CADRE_OK)
+        status = add_scope(frame, callee->call, &birth, err);
     if (status == CADRE_OK) {
         cdr_mutex_lock(&frame->tree->mu);
         status = may_follow_locked(callee, err);
@@ -263,7 +274,7 @@ cadre_status cdr_enter_call(cadre_frame *frame, const cdr_callee *callee,
         cdr_mutex_unlock(&frame->tree->mu);
     }
     if (status == CADRE_OK && many)
-        cdr_tree_flush(tree, NULL); // a lost store marks the frames; they tell
+        cdr_tree_flush(frame->tree, NULL); // a lost store marks the frames; they tell
     cdr_scope_free(birth.scope);
     cdr_text_unref(birth.input);
     return status;

@@ -1,5 +1,7 @@
 // What a script says at the end of a run: steps left over of a strict one fail it, and
 // so does a replay that differs from its recording.
+//
+// Thread: on the strand of the frame.
 #ifndef CDR_SCRIPT_CHECK_H
 #define CDR_SCRIPT_CHECK_H
 

@@ -428,7 +428,54 @@ json_t *cdr_file_schema_new(cadre_runtime *runtime, const json_t *file)
     return root;
 }
 
+// --- For others ---
+
+// Formats that only we have, as a pattern of the texts that they take; others take any.
+static const struct {
+    const char *format, *pattern;
+} own_formats[] = {
+    {"duration", "^[0-9]+(ms|s|m|h)$"},
+    {"size", "^[0-9]+(B|KiB|MiB|GiB)$"},
+    {"limit", "^unlimited$"},
+};
+
+static const char *pattern_of(const char *format)
+{
+    for (size_t i = 0; i < sizeof(own_formats) / sizeof(own_formats[0]); i++)
+        if (strcmp(own_formats[i].format, format) == 0)
+            return own_formats[i].pattern;
+    return NULL;
+}
+
+// Writes a schema, and all in it, in words that every validator has. False: no memory.
+static bool make_plain(json_t *schema)
+{
+    json_t *value = NULL;
+    size_t i = 0;
+    bool is_ok = true;
+    const char *format = json_string_value(json_object_get(schema, "format"));
+    const char *pattern = format ? pattern_of(format) : NULL;
+    if (pattern && !json_object_get(schema, "pattern"))
+        is_ok = json_object_set_new(schema, "pattern", json_string(pattern)) == 0;
+    if (format)
+        json_object_del(schema, "format");
+    json_object_del(schema, "x-env");
+    json_object_del(schema, "x-secret");
+    json_array_foreach(schema, i, value)
+    {
+        is_ok = is_ok && make_plain(value);
+    }
+    for (void *at = json_object_iter(schema); at && is_ok;
+         at = json_object_iter_next(schema, at))
+        is_ok = make_plain(json_object_iter_value(at));
+    return is_ok;
+}
+
 json_t *cadre_team_file_schema(void)
 {
-    return cdr_file_schema_new(NULL, NULL);
+    json_t *schema = cdr_file_schema_new(NULL, NULL);
+    if (schema && make_plain(schema))
+        return schema;
+    json_decref(schema);
+    return NULL;
 }

@@ -3,6 +3,8 @@
 //
 // Ended frames answer from the record; open ones are live and wait to be entered again.
 // What lies below an ended frame is not kept: nobody will ask for it.
+//
+// Thread: one; nobody else knows the tree yet.
 #ifndef CDR_LOAD_H
 #define CDR_LOAD_H
 

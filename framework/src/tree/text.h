@@ -1,6 +1,6 @@
 // Texts and failures that several owners share: a frame, its parent's outcome, a fact.
 //
-// Immutable after new, so any thread may read one; the count is atomic.
+// Thread: any: they are immutable after new, and the count is atomic.
 #ifndef CDR_TEXT_H
 #define CDR_TEXT_H
 
