@@ -87,9 +87,11 @@ static cadre_status begin_call(const cdr_anthropic_reading *to, int32_t index,
     cadre_sink_call_id(to->sink, call, text, strlen(text));
     cadre_scan_copy(start->name, text, sizeof(text));
     cadre_sink_call_name(to->sink, call, text, strlen(text));
-    if (start->has_input)
+    if (start->has_input) { // what was text and comes in deltas too, the sink mends
+        bool is_text = cadre_scan_peek(&start->input) == CADRE_SCAN_STRING;
         to->reader->calls[call].has_input =
-            cadre_sink_call_value(to->sink, call, &start->input);
+            cadre_sink_call_value(to->sink, call, &start->input) && !is_text;
+    }
     return CADRE_OK;
 }
 

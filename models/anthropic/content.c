@@ -37,10 +37,12 @@ static void append_title(cadre_http *http, const json_t *part)
 
 static void append_text_file(cadre_http *http, const json_t *part)
 {
+    const char *text = cadre_wire_text(part, "text");
     cadre_http_append_text(
         http, "{\"type\":\"document\",\"source\":{\"type\":\"text\",\"media_type\":"
               "\"text/plain\",\"data\":");
-    cadre_http_append_string(http, cadre_wire_text(part, "text"));
+    // A blank document would be refused, as a blank text is.
+    cadre_http_append_string(http, cadre_wire_is_blank(text) ? "(no text)" : text);
     cadre_http_append_text(http, "}");
     append_title(http, part);
 }
@@ -65,9 +67,20 @@ static void append_unreadable(cadre_http *http, const json_t *part)
     cadre_http_append_text(http, ": this model cannot read it]\"");
 }
 
+static bool is_picture(const char *media_type)
+{
+    static const char *const known[] = {"image/png", "image/jpeg", "image/gif",
+                                        "image/webp"};
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+        if (strcmp(media_type, known[i]) == 0)
+            return true;
+    return false;
+}
+
 static void append_part(cadre_http *http, const json_t *part)
 {
-    bool is_image = strcmp(cadre_wire_text(part, "type"), "image") == 0;
+    bool is_image = strcmp(cadre_wire_text(part, "type"), "image") == 0 &&
+                    is_picture(cadre_wire_text(part, "media_type"));
     if (json_object_get(part, "text")) {
         append_text_file(http, part);
     } else if (is_image) {

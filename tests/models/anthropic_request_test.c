@@ -237,6 +237,13 @@ static void test_anthropic_request__files_go_as_blocks_before_the_text(void)
     body = encode(&with, 1, "{\"prompt_cache\":false}");
     CHECK_CONTAINS(body, "this model cannot read it]\"}]}],\""); // no empty text
     free(body);
+    with.parts = "[{\"type\":\"image\",\"media_type\":\"image/bmp\",\"name\":\"a\","
+                 "\"data\":\"aGk=\"},{\"type\":\"file\",\"media_type\":\"text/plain\","
+                 "\"name\":\"t\",\"text\":\" \\n\"}]";
+    body = encode(&with, 1, "{\"prompt_cache\":false}");
+    CHECK_CONTAINS(body, "[file a of type image/bmp: this model cannot read it]");
+    CHECK_CONTAINS(body, "\"data\":\"(no text)\"},\"title\":\"t\"");
+    free(body);
 }
 
 static void test_anthropic_request__options_become_keys_and_headers(void)

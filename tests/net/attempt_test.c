@@ -448,14 +448,26 @@ static void test_attempt__a_server_that_stays_open_costs_two_seconds_at_most(voi
 {
     static const http_step held[] = {HTTP_SEND(OPEN_STREAM CHUNK("x") FINISH),
                                      HTTP_HOLD, HTTP_CLOSE, HTTP_END};
-    fixture f;
-    if (!open_fixture(&f, NULL))
+    // One that gives its reason first has said nothing that could be whole.
+    static const http_step early[] = {HTTP_SEND(OPEN_STREAM FINISH), HTTP_HOLD,
+                                      HTTP_SEND(CHUNK("y") FINISH), HTTP_CLOSE,
+                                      HTTP_END};
+    fixture f, g;
+    if (!open_fixture(&f, NULL) || !open_fixture(&g, NULL))
         return;
+    http_server_add(g.server, early);
     http_server_add(f.server, held);
+    if (!start(&g, NULL) || !CHECK(http_server_await_held(g.server, 1)))
+        return;
     run(&f);
     CHECK_OK(f.status, &f.err);
     CHECK_TEXT(text_of(&f), "x");
+    http_server_release(g.server);
+    finish(&g);
+    CHECK_OK(g.status, &g.err);
+    CHECK_TEXT(text_of(&g), "y");
     close_fixture(&f);
+    close_fixture(&g);
 }
 
 static void test_attempt__an_error_inside_the_stream_ends_it(void)

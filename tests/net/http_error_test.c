@@ -84,6 +84,14 @@ static void test_http_error__words_make_a_status_more_exact(void)
         {400, "", "Your credit balance is too low", CADRE_CLASS_QUOTA, false},
         {429, "rate_limit_error", "Extra usage is required for long context requests.",
          CADRE_CLASS_QUOTA, false},
+        {429, "RESOURCE_EXHAUSTED",
+         "* Quota exceeded for metric: generate_content_free_tier_requests, limit: 0, "
+         "model: gemini-3.1-pro\nPlease retry in 25.465784708s.",
+         CADRE_CLASS_QUOTA, false},
+        {429, "RESOURCE_EXHAUSTED",
+         "* Quota exceeded for metric: generate_content_free_tier_requests, limit: 15, "
+         "model: gemini-3.1-pro\nPlease retry in 25.465784708s.",
+         CADRE_CLASS_RATE_LIMITED, true},
         {429, "RESOURCE_EXHAUSTED", "Your prepayment credits are depleted.",
          CADRE_CLASS_QUOTA, false},
         {429, "RESOURCE_EXHAUSTED",

@@ -43,7 +43,7 @@ static bool check_source(const json_t *block)
         return CHECK(rule_text(source, "url")[0] != '\0');
     return CHECK(strcmp(type, "base64") == 0 || strcmp(type, "text") == 0) &&
            CHECK(rule_text(source, "media_type")[0] != '\0') &&
-           CHECK(rule_text(source, "data")[0] != '\0');
+           rule_check_spoken(rule_text(source, "data"));
 }
 
 static bool check_user_block(messages *m, const json_t *block)

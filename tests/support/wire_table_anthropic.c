@@ -118,6 +118,11 @@ static const wire_row rows[] = {
                       "\"{\\\"a\\\":1}\"") END("0") BEGIN("1", USE("d", "g"))
          DELTA("1", "\"partial_json\":{\"b\":2}") END("1") STOP("tool_use") DONE,
      "||tool_calls|c f {\"a\":1};d g {\"b\":2};", NULL},
+    {"input as text that deltas bring, too",
+     START BEGIN("0",
+                 "\"type\":\"tool_use\",\"id\":\"c\",\"name\":\"f\",\"input\":\"{}\"")
+         DELTA("0", INPUT("{\\\"a\\\":1}")) STOP("tool_use") DONE,
+     "||tool_calls|c f {\"a\":1};", NULL},
     {"input of a wrong type stays wrong; an empty list is none",
      START BEGIN("0", "\"type\":\"tool_use\",\"id\":\"c\",\"name\":\"f\",\"input\":"
                       "[1]") BEGIN("1", "\"type\":\"tool_use\",\"id\":\"d\","

@@ -140,13 +140,18 @@ static bool has_failed(const cdr_attempt *attempt)
     return attempt->failure.status != CADRE_OK;
 }
 
+// How much was said of an answer that says it is whole; 0: nothing, or it does not.
+static size_t whole_size(const cadre_sink *sink)
+{
+    return sink->finish != CADRE_FINISH_NONE ? cdr_answer_size(sink) : 0;
+}
+
 static cdr_flow feed_events(cdr_attempt *attempt, const char *data, size_t len)
 {
     const cdr_attempt_config *config = &attempt->config;
     if (config->sink->ended)
         return CDR_FLOW_DRAIN;
-    bool was_whole = config->sink->finish != CADRE_FINISH_NONE;
-    size_t size = was_whole ? cdr_answer_size(config->sink) : 0;
+    size_t before = whole_size(config->sink);
     cadre_status status =
         cdr_sse_feed(&attempt->sse, data, len, on_event, attempt, &attempt->failure);
     if (status != CADRE_OK && status != CADRE_DONE && !has_failed(attempt))
@@ -155,10 +160,10 @@ static cdr_flow feed_events(cdr_attempt *attempt, const char *data, size_t len)
         return CDR_FLOW_STOP;
     if (config->sink->ended)
         return CDR_FLOW_DRAIN;
-    // Some servers give a reason with each piece.
-    if (config->sink->finish != CADRE_FINISH_NONE)
-        return was_whole && cdr_answer_size(config->sink) > size ? CDR_FLOW_LINGER_ANEW
-                                                                 : CDR_FLOW_LINGER;
+    // Some servers give a reason with each piece, or one before the first.
+    size_t size = whole_size(config->sink);
+    if (size > 0)
+        return before > 0 && size > before ? CDR_FLOW_LINGER_ANEW : CDR_FLOW_LINGER;
     return config->is_full && config->is_full(config->ctx) ? CDR_FLOW_PAUSE
                                                            : CDR_FLOW_GO;
 }
