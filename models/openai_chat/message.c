@@ -175,7 +175,7 @@ static bool is_other_call(const message_reader *to, size_t call, const char *id,
         return false;
     if (id[0] != '\0' && own_id[0] != '\0')
         return strcmp(own_id, id) != 0;
-    return to->reader->calls[call].has_arguments && strcmp(own_name, name) != 0;
+    return to->reader->has_arguments[call] && strcmp(own_name, name) != 0;
 }
 
 // Finds the call that a delta without an index goes on with: that of its id; without an
@@ -201,13 +201,13 @@ static size_t find_without_index(const message_reader *to, const char *id,
 static size_t find_call(const message_reader *to, int32_t index, const char *id,
                         const char *name)
 {
-    const cdr_openai_call *calls = to->reader->calls;
+    const int32_t *indexes = to->reader->indexes;
     size_t n = cadre_sink_call_count(to->sink);
     size_t found = n;
     if (index < 0)
         return find_without_index(to, id, name);
     for (size_t i = n; i-- > 0;) {
-        if (calls[i].index != index)
+        if (indexes[i] != index)
             continue;
         if (id[0] != '\0' && has_id(to, i, id))
             return i;
@@ -223,7 +223,7 @@ static void add_name(message_reader *to, size_t call, const char *name)
 {
     const char *own = cadre_sink_get_call_name(to->sink, call);
     size_t n_own = strlen(own);
-    if (to->reader->calls[call].has_arguments && n_own > 0)
+    if (to->reader->has_arguments[call] && n_own > 0)
         return;
     if (strncmp(name, own, n_own) == 0)
         name += n_own;
@@ -235,7 +235,7 @@ static void add_arguments(message_reader *to, size_t call, const call_delta *del
     cadre_scan_text text = delta->arguments;
     if (text.len == 0)
         return;
-    to->reader->calls[call].has_arguments = true;
+    to->reader->has_arguments[call] = true;
     if (delta->is_raw)
         cadre_sink_call_arguments(to->sink, call, text.data, text.len);
     else
@@ -258,7 +258,7 @@ static void add_call_delta(message_reader *to, const call_delta *delta)
     if (call == cadre_sink_call_count(to->sink)) {
         if (cadre_sink_add_call(to->sink) == cadre_sink_call_count(to->sink))
             return; // no memory; the sink knows
-        to->reader->calls[call] = (cdr_openai_call){.index = delta->index};
+        to->reader->indexes[call] = delta->index;
     }
     to->reader->last = call;
     to->reader->has_calls = !to->is_whole;

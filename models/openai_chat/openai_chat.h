@@ -26,16 +26,13 @@ typedef struct cdr_openai_model {
     cdr_openai_format format;
 } cdr_openai_model;
 
-// A call whose deltas come by index, or by nothing at all.
-typedef struct cdr_openai_call {
-    int32_t index; // -1: none was given
-    bool has_arguments;
-} cdr_openai_call;
-
 // An attempt's memory; zeroed at its start.
 typedef struct cdr_openai_reader {
-    cdr_openai_call calls[CDR_OPENAI_MAX_CALLS]; // as they are in the sink
-    size_t last;                                 // the call last touched
+    // Of the calls, as they are in the sink: the index that deltas name them by, if any
+    // (else -1), and whether some of the arguments have come.
+    int32_t indexes[CDR_OPENAI_MAX_CALLS];
+    bool has_arguments[CDR_OPENAI_MAX_CALLS];
+    size_t last;    // the call last touched
     int64_t choice; // index + 1 of the one that is the answer; 0: not known yet
     bool has_begun, has_finish;
     // What deltas have told: a whole message that follows is the same data.

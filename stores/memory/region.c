@@ -4,20 +4,20 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-// Blocks double, so that a short run stays small and a long one allocates rarely. The
-// largest stays below malloc's threshold for a mapping of its own.
+// A block is as large as all before it together, so that a short run stays small and a
+// long one allocates rarely. The largest stays below malloc's threshold for a mapping
+// of its own.
 #define BLOCK_MIN 1024U
 #define BLOCK_MAX 65536U
 #define ALIGNMENT 8U
 
 struct cdr_memory_block {
     cdr_memory_block *older;
-    size_t size; // with this head
 };
 
 static void *alloc_in_new_block(cdr_memory_region *region, size_t size)
 {
-    size_t block_size = region->newest ? region->newest->size * 2 : BLOCK_MIN;
+    size_t block_size = region->size > BLOCK_MIN ? region->size : BLOCK_MIN;
     if (block_size > BLOCK_MAX)
         block_size = BLOCK_MAX;
     if (size > SIZE_MAX - sizeof(cdr_memory_block))
@@ -27,11 +27,12 @@ static void *alloc_in_new_block(cdr_memory_region *region, size_t size)
     cdr_memory_block *block = malloc(block_size);
     if (!block)
         return NULL;
-    *block = (cdr_memory_block){.older = region->newest, .size = block_size};
+    block->older = region->newest;
     char *data = (char *)(block + 1);
     region->newest = block;
     region->next = data + size;
     region->left = block_size - sizeof(*block) - size;
+    region->size += block_size;
     return data;
 }
 
@@ -60,5 +61,5 @@ void cdr_memory_region_rewind(cdr_memory_region *region, const cdr_memory_region
 
 void cdr_memory_region_fini(cdr_memory_region *region)
 {
-    cdr_memory_region_rewind(region, &(const cdr_memory_region){NULL, NULL, 0});
+    cdr_memory_region_rewind(region, &(const cdr_memory_region){.newest = NULL});
 }

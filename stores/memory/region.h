@@ -14,6 +14,7 @@ typedef struct cdr_memory_region {
     cdr_memory_block *newest; // NULL while empty
     char *next;
     size_t left;
+    size_t size; // of all blocks
 } cdr_memory_region;
 
 // Returns memory that is not zeroed, aligned for pointers and 64-bit numbers. NULL:

@@ -15,6 +15,7 @@
 struct model_call {
     cadre_http http;
     cadre_sink sink;
+    cadre_error failure;
     cdr_attempt *attempt;
     pthread_mutex_t mu;
     pthread_cond_t changed;
@@ -137,6 +138,7 @@ model_call *model_call_start(cdr_network *network, const model_call_config *conf
         .state = config->state,
         .http = &call->http,
         .sink = &call->sink,
+        .failure = &call->failure,
         .timeout_ms = config->timeout_ms,
         .idle_timeout_ms = config->idle_timeout_ms,
         .is_full = is_full,
@@ -215,8 +217,10 @@ cadre_status model_call_finish(model_call *call, cadre_error *err)
         (void)await(call, has_ended, 0);
         (void)fputs("a model call did not end within 10 s\n", stderr);
     }
-    cadre_status status = cdr_attempt_finish(call->attempt, err);
+    cadre_status status = cdr_attempt_finish(call->attempt);
     call->attempt = NULL;
+    if (status != CADRE_OK && err != NULL && err->status == CADRE_OK)
+        *err = call->failure;
     return status;
 }
 

@@ -14,6 +14,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#define GUARD_INSTALL 102 // MADV_GUARD_INSTALL
+
 enum {
     SLAB_STACKS = 16,
     KEPT = 64
@@ -46,27 +48,29 @@ static size_t slab_size(const cdr_stacks *stacks)
     return SLAB_STACKS * (stacks->guard_size + stacks->stack_size);
 }
 
-// Nothing of it can be written to yet, so it costs no memory.
-static slab *map_slab(const cdr_stacks *stacks)
+// Who writes to the page gets SIGSEGV. Since Linux 6.13 that takes no mapping of its
+// own, of which a process may have 65,530, and each of which makes all work on others
+// slower.
+static bool make_guard(char *page, size_t size)
 {
-    slab *it = calloc(1, sizeof(*it));
-    if (!it)
-        return NULL;
-    it->memory = mmap(NULL, slab_size(stacks), PROT_NONE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-    if (it->memory == MAP_FAILED) {
-        free(it);
-        return NULL;
-    }
+    return madvise(page, size, GUARD_INSTALL) == 0 ||
+           mprotect(page, size, PROT_NONE) == 0;
+}
+
+// Makes the slab's stacks out of its memory.
+static bool divide(const cdr_stacks *stacks, slab *it)
+{
     char *at = it->memory;
     for (int i = 0; i < SLAB_STACKS; i++) {
+        if (!make_guard(at, stacks->guard_size))
+            return false;
         at += stacks->guard_size;
         it->stacks[i] = (cdr_stack){.bottom = at, .slab = it, .next = it->free};
         it->free = &it->stacks[i];
         at += stacks->stack_size;
     }
     it->n_free = SLAB_STACKS;
-    return it;
+    return true;
 }
 
 static void unmap_slab(const cdr_stacks *stacks, slab *it)
@@ -75,6 +79,25 @@ static void unmap_slab(const cdr_stacks *stacks, slab *it)
     assert(rc == 0);
     (void)rc;
     free(it);
+}
+
+static slab *map_slab(const cdr_stacks *stacks)
+{
+    slab *it = calloc(1, sizeof(*it));
+    if (!it)
+        return NULL;
+    it->memory = mmap(NULL, slab_size(stacks), PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    if (it->memory == MAP_FAILED) {
+        free(it);
+        return NULL;
+    }
+    // The first use of a stack must not bring two megabytes into memory.
+    (void)madvise(it->memory, slab_size(stacks), MADV_NOHUGEPAGE);
+    if (divide(stacks, it))
+        return it;
+    unmap_slab(stacks, it);
+    return NULL;
 }
 
 static void open_locked(cdr_stacks *stacks, slab *it) CDR_REQUIRES(stacks->mu)
@@ -111,7 +134,7 @@ static cdr_stack *take_locked(cdr_stacks *stacks) CDR_REQUIRES(stacks->mu)
     return stack;
 }
 
-static cdr_stack *take_mapped(cdr_stacks *stacks)
+cdr_stack *cdr_stacks_take(cdr_stacks *stacks)
 {
     cdr_mutex_lock(&stacks->mu);
     cdr_stack *stack = take_locked(stacks);
@@ -126,19 +149,6 @@ static cdr_stack *take_mapped(cdr_stacks *stacks)
     stack = take_locked(stacks);
     cdr_mutex_unlock(&stacks->mu);
     return stack;
-}
-
-cdr_stack *cdr_stacks_take(cdr_stacks *stacks)
-{
-    cdr_stack *stack = take_mapped(stacks);
-    if (!stack || stack->is_writable)
-        return stack;
-    int rc = mprotect(stack->bottom, stacks->stack_size, PROT_READ | PROT_WRITE);
-    stack->is_writable = rc == 0;
-    if (rc == 0)
-        return stack;
-    cdr_stacks_give(stacks, stack);
-    return NULL;
 }
 
 // Puts it back into its slab. Gives the slab when it is to be unmapped.

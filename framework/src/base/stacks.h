@@ -16,8 +16,7 @@ typedef struct cdr_stack {
     void *bottom; // immutable; `stack_size` bytes from here on are the thread's
     struct cdr_stack_slab *slab;
     struct cdr_stack *next; // of the slab's free ones; guarded by mu
-    bool is_writable;       // else it has never been used; of who has taken it
-    bool is_touched;        // it may hold memory; the same
+    bool is_touched;        // it may hold memory; of who has taken it
 } cdr_stack;
 
 typedef struct cdr_stacks {

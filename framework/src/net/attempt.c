@@ -52,8 +52,8 @@ struct cdr_attempt {
     bool refuses_retry;
     cdr_sse sse;
     cdr_buf body;
-    cdr_secrets secrets; // of the request; nothing that comes back shows them
-    cadre_error failure;
+    cdr_secrets secrets;  // of the request; nothing that comes back shows them
+    cadre_error *failure; // the caller's
     max_align_t memory[]; // of the reader
 };
 
@@ -62,7 +62,7 @@ static void gather(cdr_attempt *attempt, const char *data, size_t len, size_t ma
     size_t room = max - attempt->body.len;
     cdr_buf_append(&attempt->body, data, len < room ? len : room);
     if (attempt->body.failed)
-        cadre_fail(&attempt->failure, CADRE_ENOMEM, "no memory for a model's answer");
+        cadre_fail(attempt->failure, CADRE_ENOMEM, "no memory for a model's answer");
 }
 
 static bool is_type(const char *content_type, const char *type)
@@ -115,7 +115,7 @@ static void on_head(void *ctx, const cdr_http_head *head)
         return;
     attempt->kind = BODY_ERROR;
     if (head->location[0])
-        cadre_fail_class(&attempt->failure, CADRE_EIO, CADRE_CLASS_INVALID_REQUEST,
+        cadre_fail_class(attempt->failure, CADRE_EIO, CADRE_CLASS_INVALID_REQUEST,
                          false,
                          "HTTP %d invalid_request: the server redirects to '%s'; "
                          "redirects are not followed, since the key would go with "
@@ -137,7 +137,7 @@ static cadre_status on_event(void *ctx, const cadre_sse_event *event, cadre_erro
 
 static bool has_failed(const cdr_attempt *attempt)
 {
-    return attempt->failure.status != CADRE_OK;
+    return attempt->failure->status != CADRE_OK;
 }
 
 // How much was said of an answer that says it is whole; 0: nothing, or it does not.
@@ -153,9 +153,9 @@ static cdr_flow feed_events(cdr_attempt *attempt, const char *data, size_t len)
         return CDR_FLOW_DRAIN;
     size_t before = whole_size(config->sink);
     cadre_status status =
-        cdr_sse_feed(&attempt->sse, data, len, on_event, attempt, &attempt->failure);
+        cdr_sse_feed(&attempt->sse, data, len, on_event, attempt, attempt->failure);
     if (status != CADRE_OK && status != CADRE_DONE && !has_failed(attempt))
-        cadre_fail(&attempt->failure, status, "the format gave up without a word");
+        cadre_fail(attempt->failure, status, "the format gave up without a word");
     if (has_failed(attempt))
         return CDR_FLOW_STOP;
     if (config->sink->ended)
@@ -171,7 +171,7 @@ static cdr_flow feed_events(cdr_attempt *attempt, const char *data, size_t len)
 static cdr_flow feed_json(cdr_attempt *attempt, const char *data, size_t len)
 {
     if (len > MAX_BODY_BYTES - attempt->body.len)
-        cadre_fail_class(&attempt->failure, CADRE_EIO, CADRE_CLASS_BAD_RESPONSE, false,
+        cadre_fail_class(attempt->failure, CADRE_EIO, CADRE_CLASS_BAD_RESPONSE, false,
                          "the answer is larger than the limit of %zu bytes",
                          MAX_BODY_BYTES);
     else
@@ -266,7 +266,7 @@ static void fail_rejected(cdr_attempt *attempt)
             quoted[used++] = ' ';
     }
     quoted[used] = '\0';
-    cadre_fail_class(&attempt->failure, CADRE_EIO, CADRE_CLASS_BAD_RESPONSE, false,
+    cadre_fail_class(attempt->failure, CADRE_EIO, CADRE_CLASS_BAD_RESPONSE, false,
                      "the server answered with content type '%s' but with neither "
                      "an event stream nor JSON: \"%s\"%s",
                      attempt->content_type, quoted,
@@ -302,7 +302,7 @@ static void fail_transfer(cdr_attempt *attempt, const cdr_transfer_end *end)
     default:
         return; // the body is judged
     }
-    cadre_fail_class(&attempt->failure, CADRE_EIO, error_class, retryable, "%s: %s",
+    cadre_fail_class(attempt->failure, CADRE_EIO, error_class, retryable, "%s: %s",
                      what, end->message);
 }
 
@@ -313,7 +313,7 @@ static void end_events(cdr_attempt *attempt)
     cadre_error err = CADRE_ERROR_INIT;
     cdr_sse_end(&attempt->sse, on_event, attempt, &err);
     if (err.status != CADRE_OK && err.error_class != CADRE_CLASS_BAD_RESPONSE)
-        attempt->failure = err;
+        *attempt->failure = err;
 }
 
 static void judge_body(cdr_attempt *attempt, const cdr_transfer_end *end)
@@ -327,7 +327,7 @@ static void judge_body(cdr_attempt *attempt, const cdr_transfer_end *end)
         text += 3;
         len -= 3;
     }
-    cadre_error *failure = &attempt->failure;
+    cadre_error *failure = attempt->failure;
     const cadre_http_body body = {attempt->status, text, len};
     if (attempt->kind == BODY_ERROR) {
         config->ops->body(config->state, &body, config->sink, failure);
@@ -353,16 +353,16 @@ static void on_done(void *ctx, const cdr_transfer_end *end)
     cdr_attempt *attempt = ctx;
     bool is_whole = attempt->config.sink->finish != CADRE_FINISH_NONE;
     if (end->result == CDR_TRANSFER_CANCELLED) {
-        cadre_error_clear(&attempt->failure);
-        cadre_fail(&attempt->failure, CADRE_EABORTED, "the model call was aborted");
+        cadre_error_clear(attempt->failure);
+        cadre_fail(attempt->failure, CADRE_EABORTED, "the model call was aborted");
     } else if (!has_failed(attempt)) {
         if (attempt->status == 0 && !is_whole && end->result <= CDR_TRANSFER_STOPPED)
-            cadre_fail_class(&attempt->failure, CADRE_EIO, CADRE_CLASS_CONNECTION, true,
+            cadre_fail_class(attempt->failure, CADRE_EIO, CADRE_CLASS_CONNECTION, true,
                              "the connection closed before an answer came");
         else
             judge_body(attempt, end);
     }
-    cdr_secrets_cover(&attempt->secrets, attempt->failure.text);
+    cdr_secrets_cover(&attempt->secrets, attempt->failure->text);
     attempt->config.sink->secrets = NULL;
     attempt->config.on_done(attempt->config.ctx);
 }
@@ -387,6 +387,7 @@ cadre_status cdr_attempt_start(cdr_network *network, const cdr_attempt_config *c
 {
     static const cdr_transfer_handler handler = {on_head, on_data, on_done};
     assert(config->ops->event && config->ops->body && config->on_done);
+    assert(config->failure->status == CADRE_OK);
     const cadre_http *http = config->http;
     cdr_answer_clear(config->sink);
     if (http->failed)
@@ -398,6 +399,7 @@ cadre_status cdr_attempt_start(cdr_network *network, const cdr_attempt_config *c
     if (!attempt)
         return cadre_fail(err, CADRE_ENOMEM, "no memory for a model call");
     attempt->config = *config;
+    attempt->failure = config->failure;
     attempt->reader = attempt->memory;
     attempt->retry_after_ms = -1;
     cdr_sse_init(&attempt->sse, 0);
@@ -435,16 +437,14 @@ void cdr_attempt_resume(cdr_attempt *attempt)
     cdr_transfer_resume(attempt->transfer);
 }
 
-cadre_status cdr_attempt_finish(cdr_attempt *attempt, cadre_error *err)
+cadre_status cdr_attempt_finish(cdr_attempt *attempt)
 {
-    cadre_error *failure = &attempt->failure;
+    cadre_error *failure = attempt->failure;
     cadre_status status = failure->status;
     if (attempt->refuses_retry)
         failure->retryable = false;
     if (attempt->retry_after_ms > failure->retry_after_ms)
         failure->retry_after_ms = attempt->retry_after_ms;
-    if (status != CADRE_OK && err != NULL && err->status == CADRE_OK)
-        *err = *failure;
     cdr_transfer_free(attempt->transfer);
     attempt_free(attempt);
     return status;

@@ -8,7 +8,8 @@
 // is the longer of its head and its body; where its head says not to ask again, no
 // failure is retryable.
 //
-// Thread: start, cancel, resume: any; the sink belongs to the attempt until on_done.
+// Thread: start, cancel, resume: any; the sink and the failure belong to the attempt
+// until on_done.
 #ifndef CDR_ATTEMPT_H
 #define CDR_ATTEMPT_H
 
@@ -22,6 +23,7 @@ typedef struct cdr_attempt_config {
     const void *state;
     const cadre_http *http; // must live until on_done
     cadre_sink *sink;       // cleared by start
+    cadre_error *failure;   // empty; filled before on_done when it fails
     int64_t timeout_ms, idle_timeout_ms;
     // After each delivery: is the consumer's queue full, so that reading must pause?
     // Network thread; must not block. Optional.
@@ -40,6 +42,6 @@ void cdr_attempt_resume(cdr_attempt *attempt);
 
 // After on_done: how it ended (CADRE_OK: the sink is settled), and frees the attempt.
 // EABORTED when it was cancelled.
-cadre_status cdr_attempt_finish(cdr_attempt *attempt, cadre_error *err);
+cadre_status cdr_attempt_finish(cdr_attempt *attempt);
 
 #endif

@@ -18,8 +18,14 @@ typedef struct cdr_timer {
     size_t place; // in the heap, from 1; 0: not set
 } cdr_timer;
 
+// The time stands beside the pointer: timers lie far apart in memory.
+typedef struct cdr_timer_slot {
+    int64_t due_ms;
+    cdr_timer *timer;
+} cdr_timer_slot;
+
 typedef struct cdr_timers {
-    cdr_timer **heap; // heap[0] is not used
+    cdr_timer_slot *heap; // heap[0] is not used
     size_t n;
     size_t n_reserved;
     size_t capacity;

@@ -108,6 +108,7 @@ static cadre_status send_request(cdr_model_call *call, const cadre_http *http,
                                  .state = model->state,
                                  .http = http,
                                  .sink = &call->sink,
+                                 .failure = err,
                                  .timeout_ms = model->times.timeout_ms,
                                  .idle_timeout_ms = model->times.idle_timeout_ms,
                                  .is_full = call->sink.on_delta ? is_full : NULL,
@@ -120,7 +121,7 @@ static cadre_status send_request(cdr_model_call *call, const cadre_http *http,
     await_attempt(call);
     if (call->paused_at != NULL)
         cdr_queue_forget(call->paused_at, &call->paused);
-    status = cdr_attempt_finish(call->attempt, err);
+    status = cdr_attempt_finish(call->attempt);
     call->attempt = NULL;
     return status;
 }

@@ -238,20 +238,20 @@ static cadre_status ask(cdr_model_call *call, cadre_answer *answer,
 static cadre_status ask_and_leave(cdr_model_call *call, cadre_answer *answer,
                                   cadre_error *err)
 {
-    cadre_error failure = CADRE_ERROR_INIT;
+    cadre_error *failure = &call->failure;
     cdr_tree *tree = call->frame->tree;
-    cadre_status status = ask(call, answer, &failure);
+    cadre_status status = ask(call, answer, failure);
     if (call->is_parked)
-        return cadre_fail(err, status, "%s", failure.text);
+        return cadre_fail(err, status, "%s", failure->text);
     cdr_mutex_lock(&tree->mu);
     cdr_frame_release_locked(call->frame);
     cdr_mutex_unlock(&tree->mu);
     if (status == CADRE_OK)
         return CADRE_OK;
     // What budgets refuse nobody else may do.
-    status = failure.error_class == CADRE_CLASS_BUDGET ? CADRE_ELIMIT : CADRE_EFAILED;
-    return cadre_fail_class(err, status, failure.error_class, failure.retryable, "%s",
-                            failure.text);
+    status = failure->error_class == CADRE_CLASS_BUDGET ? CADRE_ELIMIT : CADRE_EFAILED;
+    return cadre_fail_class(err, status, failure->error_class, failure->retryable, "%s",
+                            failure->text);
 }
 
 // A call that is not in the record.

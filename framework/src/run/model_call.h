@@ -39,6 +39,7 @@ typedef struct cdr_model_call {
     cadre_request request;
     char *system;
     cadre_sink sink;
+    cadre_error failure; // of the attempts
     cadre_id message_id;
     char message_text[CADRE_ID_TEXT_SIZE];
     cdr_event_id id;

@@ -3,7 +3,6 @@
 
 #include "team/runtime.h"
 
-#include <search.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,21 +12,67 @@ enum {
     HALTED_MS = 250,        // so late it is only after a halt, or on a crowded machine
     CALM_MS = 1000,         // between two renewals, however late it is
     RENEW_EVERY_MS = 20000, // a third of a lease
-    LEASE_SECONDS = 60
+    LEASE_SECONDS = 60,
+    FIRST_BUCKETS = 16
 };
 
-// --- Looking ---
+// --- The runs ---
 
-static int compare(const void *a, const void *b)
+static cdr_watched **bucket_of(cdr_watched **buckets, size_t n_buckets, cadre_id trace)
 {
-    return memcmp(a, b, sizeof(cadre_id)); // an id is its run's first field
+    uint64_t hash = (trace.prefix ^ trace.counter) * 0x9E3779B97F4A7C15u;
+    return &buckets[(hash >> 32) & (n_buckets - 1)];
 }
 
+static cdr_watched *find_from(cdr_watched *run, cadre_id trace)
+{
+    while (run != NULL && !cadre_id_equal(run->trace, trace))
+        run = run->next;
+    return run;
+}
+
+// The run of the trace; the newest, when another one has lost it.
 static cdr_watched *find_locked(const cdr_watch *watch, cadre_id trace)
 {
-    cdr_watched *const *found = tfind(&trace, &watch->runs, compare);
-    return found == NULL ? NULL : *found;
+    if (watch->n_buckets == 0)
+        return NULL;
+    return find_from(*bucket_of(watch->buckets, watch->n_buckets, trace), trace);
 }
+
+static void link_to(cdr_watched **bucket, cdr_watched *run)
+{
+    run->next = *bucket;
+    *bucket = run;
+}
+
+// False: no memory, and there are no buckets yet; else the chains get longer.
+static bool grow_locked(cdr_watch *watch)
+{
+    size_t n = watch->n_buckets == 0 ? FIRST_BUCKETS : watch->n_buckets * 2;
+    cdr_watched **grown = calloc(n, sizeof(*grown));
+    if (grown == NULL)
+        return watch->n_buckets > 0;
+    for (size_t i = 0; i < watch->n_buckets; i++) {
+        for (cdr_watched *run = watch->buckets[i], *next; run != NULL; run = next) {
+            next = run->next;
+            link_to(bucket_of(grown, n, run->trace), run);
+        }
+    }
+    free(watch->buckets);
+    watch->buckets = grown;
+    watch->n_buckets = n;
+    return true;
+}
+
+static bool add_locked(cdr_watch *watch, cdr_watched *run)
+{
+    if (watch->n_runs >= watch->n_buckets && !grow_locked(watch))
+        return false;
+    link_to(bucket_of(watch->buckets, watch->n_buckets, run->trace), run);
+    return true;
+}
+
+// --- Looking ---
 
 // One look: what it has seen counts only if no run came meanwhile, which it may have
 // missed.
@@ -100,12 +145,9 @@ typedef struct renewal {
 } renewal;
 
 // Without memory it is tried again next time.
-static void find_due(const void *node, VISIT visit, void *ctx)
+static void note_due(renewal *list, cdr_watched *run)
 {
-    renewal *list = ctx;
-    cdr_watched *run = *(cdr_watched *const *)node;
-    if ((visit != postorder && visit != leaf) ||
-        (!list->wants_all && list->now_ms - run->renewed_ms < RENEW_EVERY_MS))
+    if (!list->wants_all && list->now_ms - run->renewed_ms < RENEW_EVERY_MS)
         return;
     if (list->n_due == list->capacity) {
         size_t capacity = list->capacity == 0 ? 16 : list->capacity * 2;
@@ -127,7 +169,9 @@ static void tell_lost(cdr_watch *watch, const due_lease *due, const cadre_error 
 {
     cdr_mutex_lock(&watch->mu);
     cdr_watched *run = find_locked(watch, due->trace);
-    if (run != NULL && strcmp(run->lease_owner, due->owner) == 0)
+    while (run != NULL && strcmp(run->lease_owner, due->owner) != 0)
+        run = find_from(run->next, due->trace);
+    if (run != NULL)
         run->on_lost(run, why);
     cdr_mutex_unlock(&watch->mu);
 }
@@ -139,7 +183,9 @@ static void renew_leases(cadre_runtime *runtime, bool wants_all)
     renewal list = {.now_ms = cdr_clock_now_ms(cdr_clock_real()),
                     .wants_all = wants_all};
     cdr_mutex_lock(&watch->mu);
-    twalk_r(watch->runs, find_due, &list);
+    for (size_t i = 0; i < watch->n_buckets; i++)
+        for (cdr_watched *run = watch->buckets[i]; run != NULL; run = run->next)
+            note_due(&list, run);
     cdr_mutex_unlock(&watch->mu);
     for (size_t i = 0; i < list.n_due; i++) {
         int64_t epoch;
@@ -220,7 +266,7 @@ static int start_locked(cadre_runtime *runtime)
 
 void cdr_watch_init(cdr_watch *watch)
 {
-    *watch = (cdr_watch){.runs = NULL};
+    *watch = (cdr_watch){.buckets = NULL};
     cdr_mutex_init(&watch->mu);
     cdr_cond_init(&watch->changed);
 }
@@ -234,6 +280,7 @@ void cdr_watch_fini(cdr_watch *watch)
     cdr_mutex_unlock(&watch->mu);
     if (is_started)
         pthread_join(watch->thread, NULL);
+    free(watch->buckets);
     cdr_cond_fini(&watch->changed);
     cdr_mutex_fini(&watch->mu);
 }
@@ -247,7 +294,7 @@ cadre_status cdr_watch_add(cadre_runtime *runtime, cdr_watched *run, cadre_error
     if (runtime->store_ops->is_shared && !watch->is_started &&
         start_locked(runtime) != 0)
         status = cadre_fail(err, CADRE_EBUSY, "no thread is free to watch the store");
-    else if (tsearch(run, &watch->runs, compare) == NULL)
+    else if (!add_locked(watch, run))
         status = cadre_fail(err, CADRE_ENOMEM, "no memory for a run");
     else if (watch->n_runs++ == 0)
         cdr_cond_signal(&watch->changed);
@@ -261,10 +308,10 @@ void cdr_watch_remove(cadre_runtime *runtime, cdr_watched *run)
 {
     cdr_watch *watch = &runtime->watch;
     cdr_mutex_lock(&watch->mu);
-    cdr_watched *const *found = tfind(run, &watch->runs, compare);
-    if (found != NULL && *found == run) {
-        (void)tdelete(run, &watch->runs, compare);
-        watch->n_runs--;
-    }
+    cdr_watched **at = bucket_of(watch->buckets, watch->n_buckets, run->trace);
+    while (*at != run)
+        at = &(*at)->next;
+    *at = run->next;
+    watch->n_runs--;
     cdr_mutex_unlock(&watch->mu);
 }

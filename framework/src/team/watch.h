@@ -22,19 +22,20 @@
 #include <pthread.h>
 
 typedef struct cdr_watched {
-    cadre_id trace; // first: it is what they are found by
+    cadre_id trace;
     const char *lease_owner;
     int64_t renewed_ms;
     void (*on_mark)(struct cdr_watched *self, cadre_id frame, const char *reason);
     void (*on_message)(struct cdr_watched *self, const cadre_message_row *row);
     void (*on_lost)(struct cdr_watched *self, const cadre_error *why); // the lease is
+    struct cdr_watched *next; // guarded by the watch's mu
 } cdr_watched;
 
 typedef struct cdr_watch {
     cdr_mutex mu;
     cdr_cond changed;
-    void *runs; // guarded by mu, as all below; watched, a tree of tsearch
-    size_t n_runs;
+    cdr_watched **buckets; // guarded by mu, as all below; by trace
+    size_t n_buckets, n_runs;
     uint64_t n_added;
     int64_t seen; // all messages up to this number were looked at, with these runs
     bool is_started, is_stopping;
