@@ -47,9 +47,11 @@ static const char schema[] =
     "\"stream_usage\":{\"type\":\"boolean\",\"default\":true,"
     "\"description\":\"ask for token counts; false for servers that refuse "
     "stream_options\"},"
-    "\"send_reasoning\":{\"type\":\"string\",\"default\":\"reasoning_content\","
-    "\"enum\":[\"reasoning_content\",\"reasoning\",\"none\"],"
-    "\"description\":\"the field in which earlier reasoning is sent back\"},"
+    "\"send_reasoning\":{\"type\":\"string\",\"default\":\"same\","
+    "\"enum\":[\"same\",\"reasoning_content\",\"reasoning\",\"none\"],"
+    "\"description\":\"the field in which earlier reasoning is sent back; same: that "
+    "in "
+    "which it came\"},"
     "\"api_key_header\":{\"type\":\"string\",\"minLength\":1,"
     "\"description\":\"carries the bare key in place of Authorization (Azure: "
     "api-key)\"},"
@@ -61,11 +63,6 @@ static const char schema[] =
     "\"description\":\"further HTTP headers\"},"
     "\"extra_body\":{\"type\":\"object\","
     "\"description\":\"further keys of the request's body\"}}";
-
-static cadre_status no_memory(const cadre_model_config *config, cadre_error *err)
-{
-    return cadre_fail(err, CADRE_ENOMEM, "model '%s': no memory", config->name);
-}
 
 static bool fill_body(const cadre_model_config *config, json_t *body)
 {
@@ -103,6 +100,23 @@ static cdr_openai_format format_of(const json_t *options)
     return word ? (cdr_openai_format)format : CDR_OPENAI_FORMAT_SCHEMA;
 }
 
+// With its quotes; NULL: where it was.
+static const char *reasoning_field_of(const json_t *options)
+{
+    static const struct {
+        const char *word, *field;
+    } fields[] = {
+        {"reasoning_content", "\"reasoning_content\""},
+        {"reasoning", "\"reasoning\""},
+        {"none", "\"\""},
+    };
+    const char *word = json_string_value(json_object_get(options, "send_reasoning"));
+    for (size_t i = 0; word && i < sizeof(fields) / sizeof(fields[0]); i++)
+        if (strcmp(word, fields[i].word) == 0)
+            return fields[i].field;
+    return NULL;
+}
+
 static cadre_status init(void *state, const cadre_model_config *config,
                          cadre_error *err)
 {
@@ -110,17 +124,9 @@ static cadre_status init(void *state, const cadre_model_config *config,
     const json_t *options = config->options;
     const char *key_header =
         json_string_value(json_object_get(options, "api_key_header"));
-    const char *reasoning =
-        json_string_value(json_object_get(options, "send_reasoning"));
-    if (!reasoning)
-        reasoning = "reasoning_content";
     model->format = format_of(options);
     model->tool_tail = tool_tail_of(options);
-    bool sends_reasoning = strcmp(reasoning, "none") != 0;
-    if (sends_reasoning)
-        model->reasoning_key = strdup(reasoning);
-    if (sends_reasoning && !model->reasoning_key)
-        return no_memory(config, err);
+    model->reasoning_field = reasoning_field_of(options);
     const cadre_endpoint_plan plan = {
         .url = cadre_wire_url(config->base_url, "/chat/completions"),
         .fill_body = fill_body,
@@ -134,7 +140,6 @@ static void fini(void *state)
 {
     cdr_openai_model *model = state;
     cadre_endpoint_fini(&model->endpoint);
-    free(model->reasoning_key);
 }
 
 extern const cadre_model_ops cadre_model_openai_chat;

@@ -268,7 +268,7 @@ static cadre_status read_chunk(cadre_scan *scan, chunk *to)
     cadre_scan start = *scan;
     cadre_scan_text key;
     if (!to->reader->has_begun)
-        cadre_sink_split_thinking(to->sink);
+        cadre_sink_split_thinking(to->sink, CDR_OPENAI_IN_CONTENT);
     to->reader->has_begun = true;
     if (cadre_scan_object(scan))
         while (to->status == CADRE_OK && cadre_scan_key(scan, &key))

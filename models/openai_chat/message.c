@@ -17,6 +17,7 @@ typedef struct message_reader {
     cadre_sink *sink;
     cadre_error *err;
     cadre_status status;
+    const char *field;  // of the reasoning, as it is kept; NULL: it needs not be
     bool is_whole;      // a message, no delta
     bool has_reasoning; // in this delta
 } message_reader;
@@ -27,11 +28,15 @@ static void add_text(message_reader *to, cadre_scan_text text, bool is_reasoning
     if (text.len == 0 || (to->is_whole && *is_told))
         return;
     *is_told = !to->is_whole;
-    if (is_reasoning)
-        cadre_sink_scan_reasoning(to->sink, text);
-    else
+    if (!is_reasoning) {
         cadre_sink_scan_text(to->sink, text);
-    to->has_reasoning = to->has_reasoning || is_reasoning;
+        return;
+    }
+    if (to->field && !to->reader->has_field)
+        cadre_sink_item(to->sink, to->field, strlen(to->field));
+    to->reader->has_field = true;
+    cadre_sink_scan_reasoning(to->sink, text);
+    to->has_reasoning = true;
 }
 
 static void read_content(cadre_scan *scan, message_reader *to, bool is_reasoning,
@@ -82,12 +87,15 @@ static void read_content(cadre_scan *scan, message_reader *to, bool is_reasoning
 // `reasoning`, `reasoning_content` and `reasoning_details` are names for one thing, and
 // servers send several of them: the first one that says something counts. It is a text,
 // or has one, as content has.
-static void read_reasoning(cadre_scan *scan, message_reader *to)
+static void read_reasoning(cadre_scan *scan, cadre_scan_text key, message_reader *to)
 {
+    bool is_usual = cadre_scan_is(key, "reasoning_content");
+    to->field = is_usual ? NULL : "{\"" CDR_OPENAI_FIELD "\":\"reasoning\"}";
     if (to->has_reasoning)
         cadre_scan_skip(scan);
     else
         read_content(scan, to, true, 0);
+    to->field = CDR_OPENAI_IN_CONTENT;
 }
 
 static void read_arguments(cadre_scan *scan, call_delta *out)
@@ -242,6 +250,15 @@ static void add_arguments(message_reader *to, size_t call, const call_delta *del
         cadre_sink_scan_arguments(to->sink, call, text);
 }
 
+static void keep_extra(cadre_sink *sink, cadre_scan_text extra)
+{
+    static const char start[] = "{\"" CDR_OPENAI_EXTRA "\":";
+    cadre_sink_item_append(sink, start, sizeof(start) - 1);
+    cadre_sink_item_append(sink, extra.data, extra.len);
+    cadre_sink_item_append(sink, "}", 1);
+    cadre_sink_item_end(sink);
+}
+
 static void add_call_delta(message_reader *to, const call_delta *delta)
 {
     char id[MAX_NAME];
@@ -255,6 +272,10 @@ static void add_call_delta(message_reader *to, const call_delta *delta)
                                       CDR_OPENAI_MAX_CALLS);
         return;
     }
+    // Some servers send a call that nothing is said of.
+    if (call == cadre_sink_call_count(to->sink) && id[0] == '\0' && name[0] == '\0' &&
+        delta->arguments.len == 0)
+        return;
     if (call == cadre_sink_call_count(to->sink)) {
         if (cadre_sink_add_call(to->sink) == cadre_sink_call_count(to->sink))
             return; // no memory; the sink knows
@@ -266,7 +287,7 @@ static void add_call_delta(message_reader *to, const call_delta *delta)
     add_name(to, call, name);
     add_arguments(to, call, delta);
     if (delta->extra.len > 0)
-        cadre_sink_item(to->sink, delta->extra.data, delta->extra.len);
+        keep_extra(to->sink, delta->extra);
 }
 
 static void read_call(cadre_scan *scan, message_reader *to)
@@ -309,7 +330,7 @@ static void read_field(cadre_scan *scan, cadre_scan_text key, message_reader *to
         read_content(scan, to, false, 0);
     else if (cadre_scan_is(key, "reasoning_content") ||
              cadre_scan_is(key, "reasoning") || cadre_scan_is(key, "reasoning_details"))
-        read_reasoning(scan, to);
+        read_reasoning(scan, key, to);
     else if (cadre_scan_is(key, "tool_calls") && !has_calls)
         read_calls(scan, to);
     else if (cadre_scan_is(key, "function_call") && !has_calls)
@@ -330,13 +351,18 @@ static cadre_status read_fields(cadre_scan *scan, message_reader *to)
 cadre_status cdr_openai_read_delta(cadre_scan *scan, cdr_openai_reader *reader,
                                    cadre_sink *sink, cadre_error *err)
 {
-    message_reader to = {.reader = reader, .sink = sink, .err = err};
+    message_reader to = {
+        .reader = reader, .sink = sink, .err = err, .field = CDR_OPENAI_IN_CONTENT};
     return read_fields(scan, &to);
 }
 
 cadre_status cdr_openai_read_message(cadre_scan *scan, cdr_openai_reader *reader,
                                      cadre_sink *sink, cadre_error *err)
 {
-    message_reader to = {.reader = reader, .sink = sink, .err = err, .is_whole = true};
+    message_reader to = {.reader = reader,
+                         .sink = sink,
+                         .err = err,
+                         .field = CDR_OPENAI_IN_CONTENT,
+                         .is_whole = true};
     return read_fields(scan, &to);
 }

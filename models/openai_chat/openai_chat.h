@@ -20,11 +20,19 @@ typedef enum cdr_openai_format {
 
 // Immutable after init.
 typedef struct cdr_openai_model {
-    cadre_endpoint endpoint; // with the body up to the messages
-    char *reasoning_key;     // where reasoning is sent back; NULL: nowhere
-    const char *tool_tail;   // what follows the tools, only where there are some
+    cadre_endpoint endpoint;     // with the body up to the messages
+    const char *reasoning_field; // that reasoning is sent back in, with its quotes;
+                                 // empty: none; NULL: that in which it came
+    const char *tool_tail;       // what follows the tools, only where there are some
     cdr_openai_format format;
 } cdr_openai_model;
+
+// What is kept of an answer for this model alone, an object with one of these: the
+// field in which its reasoning came, "" where that stood in the content, if it is not
+// reasoning_content; and what came with a call.
+#define CDR_OPENAI_FIELD "reasoning_field"
+#define CDR_OPENAI_EXTRA "extra_content"
+#define CDR_OPENAI_IN_CONTENT "{\"" CDR_OPENAI_FIELD "\":\"\"}"
 
 // An attempt's memory; zeroed at its start.
 typedef struct cdr_openai_reader {
@@ -35,6 +43,7 @@ typedef struct cdr_openai_reader {
     size_t last;    // the call last touched
     int64_t choice; // index + 1 of the one that is the answer; 0: not known yet
     bool has_begun, has_finish;
+    bool has_field; // of the reasoning
     // What deltas have told: a whole message that follows is the same data.
     bool has_text, has_reasoning, has_calls;
 } cdr_openai_reader;

@@ -31,21 +31,54 @@ static void append_arguments(cadre_http *http, const char *arguments)
     free(text);
 }
 
+// Finds what an item has under a key.
+static bool find_kept(cadre_scan_text item, const char *wanted, cadre_scan_text *out)
+{
+    cadre_scan scan;
+    cadre_scan_text key;
+    cadre_scan_init(&scan, item.data, item.len);
+    if (!cadre_scan_object(&scan))
+        return false;
+    while (cadre_scan_key(&scan, &key)) {
+        if (cadre_scan_is(key, wanted))
+            return cadre_scan_raw(&scan, out);
+        cadre_scan_skip(&scan);
+    }
+    return false;
+}
+
 // What Gemini gives with a call it wants back with it: a signature of its thoughts.
 static void write_extra(cadre_turn_items *list, int64_t place, cadre_http *http)
 {
     cadre_turn_items before = *list;
     cadre_turn_item own;
+    cadre_scan_text extra;
     bool has_extra = false;
     while (cadre_turn_items_next(list, &own) && own.place <= place) {
         before = *list;
-        if (own.place < place || has_extra)
+        if (own.place < place || has_extra ||
+            !find_kept(own.json, CDR_OPENAI_EXTRA, &extra))
             continue;
-        cadre_http_append_text(http, ",\"extra_content\":");
-        cadre_http_append(http, own.json.data, own.json.len);
+        cadre_http_append_text(http, ",\"" CDR_OPENAI_EXTRA "\":");
+        cadre_http_append(http, extra.data, extra.len);
         has_extra = true;
     }
     *list = before; // the one that stands behind is looked at again
+}
+
+// The field, with its quotes, in which reasoning goes back: servers refuse any but
+// their own. Empty: none does.
+static cadre_scan_text field_of(const cdr_openai_model *model, const cadre_turn *turn)
+{
+    const char *usual =
+        model->reasoning_field ? model->reasoning_field : "\"reasoning_content\"";
+    cadre_scan_text field = {usual, strlen(usual), false};
+    cadre_turn_items list;
+    cadre_turn_item own;
+    bool has_kept = !model->reasoning_field && cadre_turn_items_begin(&list, turn);
+    while (has_kept && cadre_turn_items_next(&list, &own))
+        has_kept = !find_kept(own.json, CDR_OPENAI_FIELD, &field);
+    return field;
 }
 
 static void write_calls(const cadre_turn *turn, cadre_http *http)
@@ -96,10 +129,11 @@ static void write_assistant(writer *to, const cadre_turn *turn)
     if (turn->has_text)
         cadre_http_append_item(to->http, item, text_fragment, write_text);
     cadre_http_append_text(to->http, "\"");
-    if (to->model->reasoning_key && turn->is_own && reasoning && reasoning[0]) {
-        cadre_http_append_text(to->http, ",\"");
-        cadre_http_append_text(to->http, to->model->reasoning_key);
-        cadre_http_append_text(to->http, "\":");
+    cadre_scan_text field = field_of(to->model, turn);
+    if (field.len > strlen("\"\"") && turn->is_own && reasoning && reasoning[0]) {
+        cadre_http_append_text(to->http, ",");
+        cadre_http_append(to->http, field.data, field.len);
+        cadre_http_append_text(to->http, ":");
         cadre_http_append_item(to->http, item, reasoning_fragment, write_reasoning);
     }
     if (turn->n_calls > 0)

@@ -495,39 +495,53 @@ static void test_openai_request__extra_body_may_not_overwrite_its_own(void)
     CHECK_CONTAINS(err.text, "'messages'");
 }
 
-static void test_openai_request__reasoning_goes_back_where_the_option_says(void)
+// Back in the field in which it came, since servers refuse any other, or where the
+// option says.
+static void test_openai_request__reasoning_goes_back_where_it_came_from(void)
 {
+#define CAME_IN(field) "[{\"place\":0,\"item\":{\"reasoning_field\":\"" field "\"}}]"
     static const struct {
-        const char *options, *part;
-    } rows[] = {{NULL, "\"reasoning_content\":\"hm\""},
-                {"{\"send_reasoning\":\"reasoning\"}", "\"reasoning\":\"hm\""},
-                {"{\"send_reasoning\":\"none\"}", NULL}};
-    for (size_t i = 0; i < 3; i++) {
-        history h = {.n = 0};
-        cadre_http http;
-        add(&h, CADRE_AS_OWN,
-            (cadre_message){
-                .text = "t", .reasoning = "hm", .role = CADRE_ROLE_ASSISTANT});
-        cadre_request request = {
-            .system = "", .items = h.items, .n_items = h.n, .agent = "a"};
-        cdr_http_init(&http);
-        json_decref(encode_with(&request, rows[i].options, "http://h", &http));
+        const char *options, *items, *part;
+    } rows[] = {
+        {NULL, "", "\"reasoning_content\":\"hm\""},
+        {NULL, CAME_IN("reasoning"), "\"reasoning\":\"hm\""},
+        {NULL, CAME_IN(""), NULL},
+        {"{\"send_reasoning\":\"same\"}", CAME_IN(""), NULL},
+        {"{\"send_reasoning\":\"reasoning\"}", CAME_IN(""), "\"reasoning\":\"hm\""},
+        {"{\"send_reasoning\":\"reasoning_content\"}", CAME_IN("reasoning"),
+         "\"reasoning_content\":\"hm\""},
+        {"{\"send_reasoning\":\"none\"}", CAME_IN("reasoning"), NULL}};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const cadre_message messages[] = {
+            {.text = "hi", .reasoning = "", .role = CADRE_ROLE_USER},
+            {.text = "t",
+             .reasoning = "hm",
+             .items = rows[i].items,
+             .role = CADRE_ROLE_ASSISTANT,
+             .position = 1,
+             .model = "openai/m"}};
+        const wire_request request = {.provider = "openai",
+                                      .options = rows[i].options,
+                                      .messages = messages,
+                                      .n_messages = 2};
+        char *body = wire_request_encode(&request, NULL);
         if (rows[i].part)
-            CHECK_CONTAINS(cdr_buf_text(&http.body), rows[i].part);
+            CHECK_CONTAINS(body, rows[i].part);
         else
-            CHECK_LACKS(cdr_buf_text(&http.body), "hm");
-        cdr_http_fini(&http);
-        history_fini(&h);
+            CHECK_LACKS(body, "hm");
+        free(body);
     }
+#undef CAME_IN
 }
 
 // What only the provider can read of a call goes back with it, to that model alone.
 static void test_openai_request__extra_content_stays_with_its_call(void)
 {
     static const cadre_tool_call calls[] = {{"c1", "f", "{}"}, {"c2", "f", "{}"}};
-    static const char items[] = "[{\"place\":1,\"item\":{\"x\":1}},"
-                                "{\"place\":3,\"item\":{\"google\":{}}},"
-                                "{\"place\":3,\"item\":{\"x\":2}}]";
+    static const char items[] =
+        "[{\"place\":2,\"item\":{\"reasoning_field\":\"reasoning\"}},"
+        "{\"place\":3,\"item\":{\"extra_content\":{\"google\":{}}}},"
+        "{\"place\":3,\"item\":{\"extra_content\":{\"x\":2}}}]";
     cadre_message messages[] = {
         {.text = "hi", .role = CADRE_ROLE_USER},
         {.text = "",
@@ -566,7 +580,7 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_openai_request__any_history_becomes_a_valid_one),
     CHECK_TEST(test_openai_request__options_become_keys_of_the_body),
     CHECK_TEST(test_openai_request__extra_body_may_not_overwrite_its_own),
-    CHECK_TEST(test_openai_request__reasoning_goes_back_where_the_option_says),
+    CHECK_TEST(test_openai_request__reasoning_goes_back_where_it_came_from),
     CU_TEST_INFO_NULL,
 };
 

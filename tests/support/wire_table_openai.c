@@ -31,7 +31,7 @@ static const wire_row rows[] = {
     {"Mistral's thinking is reasoning",
      DELTA("\"content\":[{\"type\":\"thinking\",\"thinking\":[{\"type\":\"text\","
            "\"text\":\"hm\"}]},{\"type\":\"text\",\"text\":\"a\"}]") STOP("stop"),
-     "a|hm|stop|", NULL},
+     "a|hm|stop|", "[{\"place\":0,\"item\":{\"reasoning_field\":\"\"}}]"},
     {"one reasoning under two names",
      DELTA("\"reasoning\":\"r\",\"reasoning_content\":\"r\"")
          DELTA("\"content\":\"a\",\"reasoning\":null") STOP("stop"),
@@ -153,6 +153,15 @@ static const wire_row rows[] = {
          CALL("\"index\":0," FUNCTION("", ":1}"))
              CALL("\"index\":0," FUNCTION("", "{\\\"x\\\":1}")) STOP("tool_calls"),
      "||tool_calls|a f {\"x\":1};", NULL},
+    {"arguments as text in text",
+     CALL("\"index\":0,\"id\":\"a\"," FUNCTION("f", "\\\"{\\\\\\\"x\\\\\\\":1}\\\""))
+         CALL("\"index\":1,\"id\":\"b\"," FUNCTION("f", "\\\"x\\\""))
+             STOP("tool_calls"),
+     "||tool_calls|a f {\"x\":1};b f \"x\";", NULL},
+    {"a call that nothing is said of",
+     CALL("\"id\":\"a\"," FUNCTION("f", "{}"))
+         CALL("\"index\":1,\"id\":\"\"," FUNCTION("", "")) CALL("") STOP("tool_calls"),
+     "||tool_calls|a f {};", NULL},
     {"arguments in the word null",
      CALL("\"index\":0,\"id\":\"a\"," FUNCTION("f", "null")) STOP("tool_calls"),
      "||tool_calls|a f {};", NULL},
@@ -204,7 +213,8 @@ static const wire_row rows[] = {
          CALL("\"id\":\"b\"," FUNCTION("f", "{}") ",\"extra_content\":null")
              STOP("stop"),
      "||tool_calls|a f {};b f {};",
-     "[{\"place\":2,\"item\":{\"google\":{\"thought_signature\":\"S\"}}}]"},
+     "[{\"place\":2,\"item\":{\"extra_content\":{\"google\":{\"thought_signature\":"
+     "\"S\"}}}}]"},
     {"a name is taken as it came",
      CALL("\"id\":\"a\"," FUNCTION("files__read", "{}")) STOP("tool_calls"),
      "||tool_calls|a files__read {};", NULL},
@@ -270,6 +280,9 @@ static const wire_row rows[] = {
     {"one answer whose number is not 0",
      "{\"choices\":[{\"index\":1,\"delta\":{\"content\":\"a\"}}]}\n{\"choices\":[{"
      "\"index\":1,\"delta\":{},\"finish_reason\":\"stop\"}]}\n",
+     "a||stop|", NULL},
+    {"events that are framed twice",
+     "data: " DELTA("\"content\":\"a\"") "data:" STOP("stop") "data: [DONE]\n",
      "a||stop|", NULL},
     {"wrong types everywhere",
      "{\"choices\":7}\n{\"choices\":[7,null,{\"delta\":[]}],\"usage\":[]}\n"

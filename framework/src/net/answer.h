@@ -44,6 +44,7 @@ struct cadre_sink {
     const cdr_secrets *secrets;
     cdr_buf text_held, reasoning_held; // what may become a secret
     cdr_think think;                   // of the text
+    const char *think_mark;            // an item, where that has reasoning
     // Shows a piece of text as it comes; optional. On the thread that fills it.
     void (*on_delta)(void *ctx, bool is_reasoning, const char *text, size_t len);
     void *ctx;

@@ -157,6 +157,10 @@ static void add_text(cadre_sink *sink, bool is_reasoning, const char *data, size
     }
     for (size_t at = 0; at < len;) {
         at += cdr_think_next(&sink->think, data + at, len - at, &piece);
+        if (sink->think.state == CDR_THINK_INSIDE && sink->think_mark) {
+            cadre_sink_item(sink, sink->think_mark, strlen(sink->think_mark));
+            sink->think_mark = NULL;
+        }
         add_bytes(sink, piece.is_reasoning, piece.data, piece.len);
     }
 }
@@ -185,10 +189,12 @@ void cdr_answer_end_texts(cadre_sink *sink)
     end_text(sink, true);
 }
 
-void cadre_sink_split_thinking(cadre_sink *sink)
+void cadre_sink_split_thinking(cadre_sink *sink, const char *mark)
 {
-    if (sink)
-        sink->think = (cdr_think){.state = CDR_THINK_START};
+    if (!sink)
+        return;
+    sink->think = (cdr_think){.state = CDR_THINK_START};
+    sink->think_mark = mark;
 }
 
 static void scan_text(cadre_sink *sink, bool is_reasoning, cadre_scan_text text)

@@ -3,6 +3,7 @@
 
 #include "cadre/ext/json_scan.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 // What is there between the blanks.
@@ -48,6 +49,30 @@ static void keep(cdr_buf *arguments, const char *from, size_t len)
     arguments->len = len;
 }
 
+// Takes an object out of the text that it was written as. False: it is none.
+static bool unwrap(cdr_buf *arguments, cadre_scan_text text)
+{
+    cadre_scan scan;
+    cadre_scan_text inner;
+    cadre_scan_init(&scan, text.data, text.len);
+    if (cadre_scan_peek(&scan) != CADRE_SCAN_STRING ||
+        !cadre_scan_string(&scan, &inner) || !cadre_scan_is_done(&scan))
+        return false;
+    size_t size = inner.len + 4; // what unescaping asks for
+    char *object = malloc(size);
+    if (!object) {
+        arguments->failed = true;
+        return false;
+    }
+    size_t len = cadre_scan_unescape(&inner, object, size);
+    cadre_scan_text found = {object, len, false};
+    bool is_object = len > 0 && object[0] == '{' && is_whole(found);
+    if (is_object)
+        keep(arguments, object, len);
+    free(object);
+    return is_object;
+}
+
 bool cdr_arguments_mend(cdr_buf *arguments)
 {
     cadre_scan_text text = trim(arguments);
@@ -58,6 +83,8 @@ bool cdr_arguments_mend(cdr_buf *arguments)
         keep(arguments, text.data, text.len / 2);
     } else if (text.len > 3 && memcmp(text.data, "{}{", 3) == 0) {
         keep(arguments, text.data + 2, text.len - 2);
+    } else if (text.data[0] == '"') {
+        (void)unwrap(arguments, text);
     }
     return !arguments->failed;
 }

@@ -11,7 +11,8 @@ bool cdr_arguments_are_whole(const cdr_buf *arguments);
 
 // Makes them what was meant: nothing and `null` are "{}"; "{}" before an object is what
 // a server began with (Bedrock); the same text twice was sent once in pieces and once
-// whole (vLLM). Whatever else they are, they stay. False: no memory.
+// whole (vLLM); a text with an object in it is the object. Whatever else they are, they
+// stay. False: no memory.
 bool cdr_arguments_mend(cdr_buf *arguments);
 
 #endif

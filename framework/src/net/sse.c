@@ -273,7 +273,14 @@ static bool is_empty_json(const char *data, size_t len)
 
 bool cadre_sse_event_data(const cadre_sse_event *event, const char **data, size_t *len)
 {
+    static const char field[] = "data:";
     const char *at = event->data, *end = at + event->len;
+    while (at < end && is_space(*at))
+        at++;
+    // A gateway may frame what is framed already.
+    if ((size_t)(end - at) >= sizeof(field) - 1 &&
+        memcmp(at, field, sizeof(field) - 1) == 0)
+        at += sizeof(field) - 1;
     while (at < end && is_space(*at))
         at++;
     while (at < end && is_space(end[-1]))

@@ -17,8 +17,9 @@ typedef struct cadre_sink cadre_sink;
 CADRE_API void cadre_sink_text(cadre_sink *sink, const char *text, size_t len);
 CADRE_API void cadre_sink_reasoning(cadre_sink *sink, const char *text, size_t len);
 // Says, before there is a text, that one which begins with <think>...</think>, or with
-// <thinking>, has its reasoning in it.
-CADRE_API void cadre_sink_split_thinking(cadre_sink *sink);
+// <thinking>, has its reasoning in it. Where that is so `mark`, JSON that stays, is
+// kept as an item.
+CADRE_API void cadre_sink_split_thinking(cadre_sink *sink, const char *mark);
 CADRE_API size_t cadre_sink_call_count(const cadre_sink *sink);
 CADRE_API size_t cadre_sink_add_call(cadre_sink *sink); // its number
 CADRE_API void cadre_sink_call_id(cadre_sink *sink, size_t call, const char *id,
