@@ -549,6 +549,31 @@ static void test_recording__of_a_run_out_of_time_stops_each_where_it_was(void)
     lab_remove(&it);
 }
 
+// A script says what stopped a call, but the team has no such time any more.
+static void test_recording__needs_what_stopped_a_call(void)
+{
+    static const char *const reasons[][2] = {{"owner", "it was stopped in the"},
+                                             {"timeout", "stopped by a timeout in the"},
+                                             {"budget", "stopped by a budget in the"},
+                                             {"lost", "it was stopped in the"}};
+    char stopped[200], told[200];
+    lab it;
+
+    if (!lab_make(&it, solo_team, "agents: {}\n"))
+        return;
+    for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
+        snprintf(stopped, sizeof(stopped),
+                 "agents:\n  solo: [{at: \"1\", stopped: true}]\n"
+                 "stopped: [{at: root, reason: %s}]\n",
+                 reasons[i][0]);
+        snprintf(told, sizeof(told), "%s recording; nothing stops it now",
+                 reasons[i][1]);
+        lab_write(&it, "script.yaml", stopped);
+        LAB_CHECK(&it, 1, "", told, "run", "team.yaml", "hi", "--offline", "--quiet");
+    }
+    lab_remove(&it);
+}
+
 static const CU_TestInfo tests[] = {
     CHECK_TEST(test_recording__is_made_again_without_tools_and_people),
     CHECK_TEST(test_recording__of_a_parked_run_asks_again),
@@ -563,6 +588,7 @@ static const CU_TestInfo tests[] = {
     CHECK_TEST(test_recording__shortens_the_history_where_it_was),
     CHECK_TEST(test_recording__keeps_every_text),
     CHECK_TEST(test_recording__keeps_large_results_that_were_cut),
+    CHECK_TEST(test_recording__needs_what_stopped_a_call),
     CHECK_TEST(test_recording__of_a_race_has_what_losers_had_begun),
     CHECK_TEST(test_recording__of_a_run_out_of_time_stops_each_where_it_was),
     CU_TEST_INFO_NULL,

@@ -122,6 +122,32 @@ static cadre_frame *find_stopped(cadre_frame *frame, const cdr_recorded_stop **s
     return NULL;
 }
 
+// What stops it now. A time that it has not any more, and a store that was lost, do
+// not: then it is for who wins.
+static cdr_mark mark_again(const cadre_frame *stopped, const cdr_recorded_stop *stop)
+{
+    cdr_mark mark = stop == NULL ? CDR_MARK_OWNER : cdr_mark_of(stop->reason);
+    bool has_time = stop != NULL && stopped->deadline_ms < CDR_NEVER;
+    switch (mark) {
+    case CDR_MARK_TIMEOUT:
+        return has_time && !stopped->is_budget_time ? mark : CDR_MARK_OWNER;
+    case CDR_MARK_BUDGET:
+        return has_time && stopped->is_budget_time ? mark : CDR_MARK_OWNER;
+    case CDR_MARK_REQUEST:
+        return mark;
+    default:
+        return CDR_MARK_OWNER;
+    }
+}
+
+static const char *stopped_by(const cdr_recorded_stop *stop)
+{
+    cdr_mark mark = stop == NULL ? CDR_MARK_OWNER : cdr_mark_of(stop->reason);
+    return mark == CDR_MARK_TIMEOUT  ? " by a timeout"
+           : mark == CDR_MARK_BUDGET ? " by a budget"
+                                     : "";
+}
+
 // It had no answer any more, so `frame` is stopped here: by what stopped it then, or by
 // the branch that wins.
 static cadre_status stop_again(cadre_frame *frame, const char *who, cadre_error *err)
@@ -129,10 +155,9 @@ static cadre_status stop_again(cadre_frame *frame, const char *who, cadre_error 
     const cdr_recorded_stop *stop = NULL;
     cdr_tree *tree = frame->tree;
     cadre_frame *stopped = find_stopped(frame, &stop);
-    cdr_mark mark = stop == NULL ? CDR_MARK_OWNER : cdr_mark_of(stop->reason);
-    if (mark == CDR_MARK_TIMEOUT && stopped->deadline_ms >= CDR_NEVER)
-        mark = CDR_MARK_OWNER; // it has no time now: nothing stops it
-    cdr_replay_wait wait = {.who = who, .until_stopped = mark == CDR_MARK_OWNER};
+    cdr_mark mark = mark_again(stopped, stop);
+    cdr_replay_wait wait = {
+        .who = who, .by = stopped_by(stop), .until_stopped = mark == CDR_MARK_OWNER};
     if (!wait.until_stopped) {
         wait.after = stop->after;
         wait.n_after = stop->n_after;

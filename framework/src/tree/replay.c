@@ -190,8 +190,8 @@ void cdr_replay_go_on_locked(cdr_tree *tree)
         return;
     }
     cadre_fail_class(&late, CADRE_EDIVERGED, CADRE_CLASS_DIVERGED, false,
-                     "%s: it was stopped in the recording; nothing stops it now",
-                     first->wait->who);
+                     "%s: it was stopped%s in the recording; nothing stops it now",
+                     first->wait->who, first->wait->by);
     cdr_replay_differ_locked(tree, &late, NULL);
 }
 

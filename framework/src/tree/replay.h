@@ -75,6 +75,7 @@ typedef struct cdr_replay_wait {
     const size_t *after; // numbers in recording->awaited
     size_t n_after;
     bool until_stopped;
+    const char *by;  // what stopped it then, " by a timeout"; "": another call
     const char *who; // "agent 'writer' step 2", for what is said of it
 } cdr_replay_wait;
 cadre_status cdr_replay_await(cadre_frame *frame, const cdr_replay_wait *wait,
