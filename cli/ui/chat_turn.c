@@ -250,21 +250,21 @@ bool cli_chat_read_session(const cli_chat *it, cli_session *session)
 // The turn was refused: because of one that is open?
 static void take_refusal(cli_chat *it)
 {
-    cli_session session;
-
     if (!it->prompt.is_terminal) { // no later line would fare better
         it->is_over = true;
         return;
     }
-    if (it->request.not_started == CADRE_EBUSY && cli_chat_read_session(it, &session)) {
-        cli_chat_offer_open(it, &session);
+    if (it->request.not_started == CADRE_EBUSY) {
+        cli_session session;
+        if (cli_chat_read_session(it, &session))
+            cli_chat_offer_open(it, &session);
         cli_session_fini(&session);
     }
     if (!it->is_over)
         cli_report_note("that line was not sent");
 }
 
-// --- Lines ---
+// --- A line ---
 
 void cli_chat_say(cli_chat *it, const char *text)
 {

@@ -121,7 +121,8 @@ void cli_report_problems(const cadre_team *team, const cadre_error *err)
     }
     for (size_t i = 0; i < n; i++)
         print_line(cadre_team_problem_file(team, i) ? "" : "cadre: ", problems[i]);
-    report_counts(team, n);
+    if (n > 1 || cadre_team_problem_file(team, 0)) // else the line is all there is
+        report_counts(team, n);
 }
 
 int cli_exit_of_error(const cadre_error *err)

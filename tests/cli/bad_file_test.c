@@ -289,8 +289,7 @@ static void test_bad_file__keys_inputs_and_options_that_do_not_fit_are_told(void
         {{"run", "team.yaml", "hello"},
          "OPENAI_BASE_URL=ftp://models",
          "cadre: the environment variable OPENAI_BASE_URL must start with http:// or "
-         "https://, got 'ftp://models'\n"
-         "cadre: 1 problem\n"},
+         "https://, got 'ftp://models'\n"},
         {{"run", "team.yaml", "hello", "--set", "topc=returns"},
          NULL,
          "cadre: unknown input 'topc'; did you mean 'topic'? (inputs: topic, count)\n"},
@@ -321,8 +320,7 @@ static void test_bad_file__keys_inputs_and_options_that_do_not_fit_are_told(void
          "cadre: team.yaml: 1 problem\n"},
         {{"run", "team.yaml", "hello", "--script", "nowhere.yaml"},
          NULL,
-         "cadre: script: cannot read 'nowhere.yaml': No such file or directory\n"
-         "cadre: 1 problem\n"},
+         "cadre: script: cannot read 'nowhere.yaml': No such file or directory\n"},
         {{"run", "team.yaml", "hello", "--script", "team.yaml"},
          NULL,
          "team.yaml:1:1: unknown key 'version' (known: strict, agents, tools, "

@@ -82,6 +82,10 @@ static const sample samples[] = {
      "agent researcher; model good; agent analyst; model good; "
      "agent researcher; model good; agent analyst; model good; ",
      5, 0, 0},
+    {"letter-desk", "My lamp broke. I want my 25 euros back. Ada", "desk",
+     "Dear Ada, you get your 25 euros back. They are with you by Friday.",
+     "agent desk; agent reader; model small; model small; agent refunds; model large; ",
+     3, 0, 0},
     {"company", "We need a page that tells customers what our hours cost", "chief",
      "You get a price page: a slider for the hours, the price beside it, the 10 % off "
      "from 40 hours on marked. The calculation is written and tested, 40 hours "

@@ -73,7 +73,8 @@ typedef struct cadre_kind_info {
 // Gives the nth built-in type of a kind; false: there are no more.
 CADRE_API bool cadre_kind_at(cadre_kind kind, size_t nth, cadre_kind_info *out);
 
-// The JSON Schema of the team file, made from the built-in kinds. New reference.
+// The JSON Schema (draft 2020-12, no words of our own) of the team file, made from the
+// built-in kinds. New reference.
 CADRE_API json_t *cadre_team_file_schema(void);
 
 #define CADRE_VERSION "0.1.0" // of the header
