@@ -75,7 +75,7 @@ static void test_http_request__refuses_more_headers_than_fit(void)
     cadre_http http;
     cdr_http_init(&http);
     for (int i = 0; i < CDR_HTTP_MAX_HEADERS; i++) {
-        char name[8];
+        char name[16];
         snprintf(name, sizeof name, "X-%d", i);
         cadre_http_set_header(&http, name, "%d", i);
     }
