@@ -210,7 +210,7 @@ static void read_choice(cadre_scan *scan, chunk *to)
     if (!cadre_scan_object(scan))
         return;
     read_choice_fields(scan, to->sink, &found);
-    bool is_other = found.index >= 0 && found.index + 1 != to->reader->choice;
+    bool is_other = found.index >= 0 && found.index != to->reader->choice - 1;
     if (!scan->failed && to->status == CADRE_OK && !is_other)
         take_choice(to, &found);
 }

@@ -31,6 +31,15 @@ static void bookmark(cadre_scan *scan, cadre_scan *out, bool *has)
     cadre_scan_skip(scan);
 }
 
+// One that no item can have counts as none.
+static void read_place(cadre_scan *scan, int64_t *out)
+{
+    int64_t place = -1;
+    cadre_scan_integer(scan, &place);
+    if (place >= 0 && place <= INT32_MAX)
+        *out = place;
+}
+
 static void read_event_fields(cadre_scan *scan, event_fields *out)
 {
     cadre_scan_text key;
@@ -45,7 +54,7 @@ static void read_event_fields(cadre_scan *scan, event_fields *out)
         else if (cadre_scan_is(key, "item_id"))
             cadre_scan_string(scan, &out->item_id);
         else if (cadre_scan_is(key, "output_index"))
-            cadre_scan_integer(scan, &out->output_index);
+            read_place(scan, &out->output_index);
         else if (cadre_scan_is(key, "summary_index"))
             cadre_scan_integer(scan, &out->part_index);
         else if (cadre_scan_is(key, "item"))

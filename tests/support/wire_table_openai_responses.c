@@ -56,6 +56,10 @@ static const wire_row rows[] = {
                                             "done", "1", CALL("c1", "{\\\"a\\\":3}"))
                                             COMPLETED,
      "||tool_calls|c1 add {\"a\":3};", ""},
+    {"places that no item can have",
+     ITEM("done", "9223372036854775807", CALL("c1", "{}"))
+         ITEM("done", "-9223372036854775808", CALL("c2", "")) COMPLETED,
+     "||tool_calls|c1 add {};c2 add {};", ""},
     {"calls that only come whole",
      ITEM("done", "0", CALL("c1", "{}")) ITEM("done", "1", CALL("c2", "")) COMPLETED,
      "||tool_calls|c1 add {};c2 add {};", ""},
