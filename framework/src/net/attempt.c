@@ -221,10 +221,11 @@ static cdr_flow gather_start(cdr_attempt *attempt, const char *data, size_t len)
 
 static cdr_flow on_data(void *ctx, const char *data, size_t len)
 {
+    static const char blanks[4] = {' ', '\t', '\r', '\n'};
     cdr_attempt *attempt = ctx;
     if (attempt->kind == BODY_UNKNOWN && attempt->body.len == 0) {
         // Neither form minds that blanks in front are missing.
-        while (len > 0 && memchr(" \t\r\n", *data, 4)) {
+        while (len > 0 && memchr(blanks, *data, sizeof blanks)) {
             data++;
             len--;
         }

@@ -57,15 +57,9 @@ static int64_t unit_ms_of(const char *word, size_t len)
         const char *word;
         int64_t ms;
     } units[] = {
-        {"ms", 1},
-        {"s", 1000},
-        {"sec", 1000},
-        {"second", 1000},
-        {"m", 60 * 1000},
-        {"min", 60 * 1000},
-        {"minute", 60 * 1000},
-        {"h", 60 * 60 * 1000},
-        {"hour", 60 * 60 * 1000},
+        {"ms", 1},         {"s", 1000},    {"sec", 1000},
+        {"second", 1000},  {"m", 60000},   {"min", 60000},
+        {"minute", 60000}, {"h", 3600000}, {"hour", 3600000},
     };
     for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
         size_t n = strlen(units[i].word);
@@ -82,7 +76,7 @@ static int64_t take_thousandths(const char **at)
     const int64_t most = INT64_C(100000000000); // of any unit more than is clamped to
     int64_t value = 0;
     for (; is_digit(**at); ++*at)
-        value = value < most ? value * 10 + (**at - '0') * 1000 : most;
+        value = value < most ? value * 10 + (**at - '0') * INT64_C(1000) : most;
     if (**at == '.' && is_digit((*at)[1]))
         for (int64_t weight = 100; is_digit(*++*at); weight /= 10)
             value += (**at - '0') * weight;
