@@ -8,8 +8,11 @@
 #include "tree/key.h"
 #include "tree/spent.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define MAX_SEQ (INT64_MAX / 2) // a run goes on counting from there
 
 typedef struct loader {
     cdr_tree *tree;
@@ -32,8 +35,11 @@ static cadre_status take_trace(void *ctx, const cadre_trace_row *row, cadre_erro
 {
     loader *l = ctx;
     l->is_there = true;
+    if (row->last_seq < 0 || row->last_seq > MAX_SEQ)
+        return cadre_fail(err, CADRE_ESTORE,
+                          "run %s is damaged: no event has the number %" PRId64,
+                          l->tree->trace_text, row->last_seq);
     l->tree->last_seq = row->last_seq;
-    (void)err;
     return CADRE_OK;
 }
 
